@@ -1,0 +1,65 @@
+/* backlog: offset and history of the stream, and the memory of the shared replication buffer (7.0 replication.c; engine
+ * facts 7.2). One list of blocks serves the backlog and every replica; each holds a reference to the block it still needs.
+ * Only sizes are kept here, the bytes are the sink's business. Offsets count from 1: master_repl_offset bytes were fed.
+ * Invariants: repl_buffer_bytes is the sum over blocks of usable + 24; histlen covers the kept blocks' used bytes. */
+#ifndef LAPSE_CORE_BACKLOG_H
+#define LAPSE_CORE_BACKLOG_H
+
+#include "base.h"
+#include "memory.h"
+
+#define REPLICAS_MAX 16
+
+struct repl_block {
+    int64_t offset;      /* of its first byte */
+    uint64_t size_bytes; /* payload it can hold */
+    uint64_t used_bytes;
+    uint64_t booked_bytes; /* usable size of block and list node */
+    uint32_t references;
+};
+
+struct backlog_reader { /* a replica */
+    bool attached;
+    bool reading;        /* holds a reference */
+    uint64_t block;      /* serial number of the block it needs next */
+    int64_t sent_offset; /* bytes up to here have left for its socket */
+};
+
+struct backlog {
+    struct memory *memory;
+    struct repl_block *blocks; /* ring of capacity block_capacity, serial numbers first_block.. */
+    uint64_t block_capacity;
+    uint64_t first_block;
+    uint64_t block_count;
+    uint64_t size_bytes; /* repl-backlog-size */
+    int64_t master_repl_offset;
+    uint64_t histlen_bytes;
+    uint64_t repl_buffer_bytes;
+    bool active;
+    bool holds; /* the backlog references the head block */
+    struct backlog_reader readers[REPLICAS_MAX];
+};
+
+void backlog_init(struct backlog *, struct memory *, uint64_t size_bytes);
+void backlog_release(struct backlog *);
+void backlog_activate(struct backlog *); /* when the first replica attaches */
+
+/* Appends one RESP token run of `bytes`: fills the tail, then at most one new block per call and remainder. */
+void backlog_feed(struct backlog *, uint64_t bytes);
+
+/* A replica in sync at the present offset; returns its slot, or -1 if there is none left. */
+int backlog_attach(struct backlog *);
+void backlog_detach(struct backlog *, int reader);
+
+/* The replica's socket took everything up to `offset`. */
+void backlog_sent(struct backlog *, int reader, int64_t offset);
+
+/* Drops blocks that nobody needs beyond size_bytes, at most `blocks_max` of them. */
+void backlog_trim(struct backlog *, uint32_t blocks_max);
+
+/* Bytes not yet sent to the slowest replica. */
+uint64_t backlog_pending_bytes(const struct backlog *, int reader);
+int64_t backlog_first_offset(const struct backlog *);
+void backlog_check(const struct backlog *);
+
+#endif

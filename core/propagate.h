@@ -1,0 +1,58 @@
+/* propagate: commands owed to replicas, queued as they are rewritten and flushed when the outermost command or the expire
+ * cycle is done (7.0 server.c alsoPropagate, propagatePendingCommands; engine facts 6.1). Earlier generations feed an
+ * expired key's DEL at once: their row says so.
+ * Nothing is queued while nobody listens: no backlog, or this server is a replica itself. */
+#ifndef LAPSE_CORE_PROPAGATE_H
+#define LAPSE_CORE_PROPAGATE_H
+
+#include "backlog.h"
+#include "base.h"
+#include "cost.h"
+#include "observe.h"
+#include "request.h"
+
+/* What a generation decides about the stream. */
+struct stream_policy {
+    bool batched;       /* 7.0: one queue, flushed once and wrapped in MULTI when it holds two or more; else at once */
+    bool absolute_ttls; /* 7.0: relative TTLs leave as PXAT and PEXPIREAT; before: verbatim, relative */
+    bool ping_is_lower; /* 6.2 and later write "ping" */
+};
+
+struct queued_command {
+    const struct command *command;
+    uint32_t first_arg; /* index into args */
+    uint32_t argc;
+    uint8_t db;
+};
+
+struct propagate {
+    const struct stream_policy *policy;
+    struct backlog *backlog;
+    const struct sink *sink;
+    const struct texts *texts;
+    const struct keys *keys;
+    struct cpu *cpu;
+    struct queued_command *queue;
+    uint32_t queue_count, queue_capacity;
+    struct arg *args;
+    uint32_t arg_count, arg_capacity;
+    int selected_db; /* slaveseldb; -1: the next command needs a SELECT */
+    bool listening;  /* master with a backlog */
+};
+
+void propagate_init(struct propagate *, const struct stream_policy *, struct backlog *, const struct sink *,
+                    const struct texts *, const struct keys *, struct cpu *);
+void propagate_release(struct propagate *);
+
+/* Queues (or, unbatched, feeds) one command. argv is copied. */
+void propagate_command(struct propagate *, uint8_t db, const struct command *, const struct arg *argv, uint32_t argc);
+
+/* Feeds the queue. Two or more commands are wrapped in MULTI and EXEC if `wrap`; the expire cycle, SCAN and RANDOMKEY
+ * never wrap. */
+void propagate_flush(struct propagate *, bool wrap);
+
+/* Feeds one command as it is: SELECT first if need be. For PING (db -1: never a SELECT), and for a replica that hands its
+ * master's stream on. */
+void propagate_feed(struct propagate *, int db, const struct command *, const struct arg *argv, uint32_t argc);
+
+#endif
