@@ -1,7 +1,8 @@
-/* backlog: offset and history of the stream, and the memory of the shared replication buffer (7.0 replication.c; engine
- * facts 7.2). One list of blocks serves the backlog and every replica; each holds a reference to the block it still needs.
- * Only sizes are kept here, the bytes are the sink's business. Offsets count from 1: master_repl_offset bytes were fed.
- * Invariants: repl_buffer_bytes is the sum over blocks of usable + 24; histlen covers the kept blocks' used bytes. */
+/* backlog: offset and history of the stream, and the memory of the shared replication buffer (7.0
+ * replication.c; engine facts 7.2). One list of blocks serves the backlog and every replica; each
+ * holds a reference to the block it still needs. Only sizes are kept here, the bytes are the sink's
+ * business. Offsets count from 1: master_repl_offset bytes were fed. Invariants: repl_buffer_bytes
+ * is the sum over blocks of usable + 24; histlen covers the kept blocks' used bytes. */
 #ifndef LAPSE_CORE_BACKLOG_H
 #define LAPSE_CORE_BACKLOG_H
 
@@ -44,7 +45,8 @@ void backlog_init(struct backlog *, struct memory *, uint64_t size_bytes);
 void backlog_release(struct backlog *);
 void backlog_activate(struct backlog *); /* when the first replica attaches */
 
-/* Appends one RESP token run of `bytes`: fills the tail, then at most one new block per call and remainder. */
+/* Appends one RESP token run of `bytes`: fills the tail, then at most one new block per call and
+ * remainder. */
 void backlog_feed(struct backlog *, uint64_t bytes);
 
 /* A replica in sync at the present offset; returns its slot, or -1 if there is none left. */

@@ -1,7 +1,8 @@
 /* base: units, instants and assertions that every file of lapse shares.
- * Time is integer everywhere: ns_t for the monotonic clock and for what a link or a turn takes, us_t and ms_t for
- * wall-clock readings as the server makes them (gettimeofday, then floor to ms).
- * ASSERT states what only a bug of ours can break. It stays on in every build and never guards user input. */
+ * Time is integer everywhere: ns_t for the monotonic clock and for what a link or a turn takes,
+ * us_t and ms_t for wall-clock readings as the server makes them (gettimeofday, then floor to ms).
+ * ASSERT states what only a bug of ours can break. It stays on in every build and never guards user
+ * input. */
 #ifndef LAPSE_CORE_BASE_H
 #define LAPSE_CORE_BASE_H
 
@@ -15,24 +16,26 @@ typedef int64_t ms_t; /* milliseconds */
 
 #define NS_PER_US INT64_C(1000)
 #define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_S  INT64_C(1000000000)
 #define US_PER_MS INT64_C(1000)
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_US UINT64_C(1000000)
 
-/* One moment as one server sees it: mono_ns never jumps, wall_us (since 1970) may be offset, drift or be stepped. */
+/* One moment as one server sees it: mono_ns never jumps, wall_us (since 1970) may be offset, drift
+ * or be stepped. */
 struct instant {
     ns_t mono_ns;
     us_t wall_us;
 };
 
-/* Called when an ASSERT fails. The program that links core defines it: it reports the seed and the event number
- * and ends the process (exit code 3). Core itself can neither print nor exit. */
+/* Called when an ASSERT fails. The program that links core defines it: it reports the seed and the
+ * event number and ends the process (exit code 3). Core itself can neither print nor exit. */
 _Noreturn void assert_failed(const char *expression, const char *file, int line);
 
 #define ASSERT(condition) ((condition) ? (void)0 : assert_failed(#condition, __FILE__, __LINE__))
 
-/* Floor division for a positive divisor; C truncates towards zero, which would bend times before the epoch. */
+/* Floor division for a positive divisor; C truncates towards zero, which would bend times before
+ * the epoch. */
 static inline int64_t floor_div(int64_t a, int64_t b) {
     int64_t q = a / b;
     return q - (a % b != 0 && a < 0);

@@ -1,17 +1,20 @@
-/* command: the command table, and how a command is executed (7.0 server.c processCommand, call; engine facts 6 and 13).
- * One family a file: cmd_string, cmd_key, cmd_ttl, cmd_scan, cmd_server. Each command's function gets a `struct call`, replies
- * through it, and raises `dirty` when it changed data; what is propagated is its argv, or what it was rewritten to. */
+/* command: the command table, and how a command is executed (7.0 server.c processCommand, call;
+ * engine facts 6 and 13). One family a file: cmd_string, cmd_key, cmd_ttl, cmd_scan, cmd_server.
+ * Each command's function gets a `struct call`, replies through it, and raises `dirty` when it
+ * changed data; what is propagated is its argv, or what it was rewritten to. */
 #ifndef LAPSE_CORE_COMMAND_H
 #define LAPSE_CORE_COMMAND_H
 
 #include "engine_state.h"
 
 enum command_flags {
-    COMMAND_WRITE = 1 << 0,     /* refused on a read-only replica; propagated when it raised dirty */
+    COMMAND_WRITE = 1 << 0, /* refused on a read-only replica; propagated when it raised dirty */
     COMMAND_READONLY = 1 << 1,
     COMMAND_ADMIN = 1 << 2,
-    COMMAND_NO_WRAP = 1 << 3,   /* touches arbitrary keys: its expiry DELs are never wrapped in MULTI (SCAN, RANDOMKEY) */
-    COMMAND_STREAM_ONLY = 1 << 4 /* known inside the replication stream alone (MULTI, EXEC, REPLCONF, PING) */
+    COMMAND_NO_WRAP = 1 << 3, /* touches arbitrary keys: its expiry DELs are never wrapped in MULTI
+                                 (SCAN, RANDOMKEY) */
+    COMMAND_STREAM_ONLY =
+        1 << 4 /* known inside the replication stream alone (MULTI, EXEC, REPLCONF, PING) */
 };
 
 struct call {
@@ -32,17 +35,20 @@ struct command {
     const char *name; /* lower case */
     int arity;        /* argc, the command's word included; negative: at least that many */
     unsigned flags;
-    int first_key, last_key, key_step; /* as COMMAND INFO: positions of keys; last_key -1: to the end; 0: none */
-    unsigned needs;   /* bits of enum feature */
+    int first_key, last_key,
+        key_step;   /* as COMMAND INFO: positions of keys; last_key -1: to the end; 0: none */
+    unsigned needs; /* bits of enum feature */
     void (*run)(struct call *);
 };
 
-/* By name, any case; NULL if there is none. Needs no engine, so that whoever builds requests can find keys' positions. */
+/* By name, any case; NULL if there is none. Needs no engine, so that whoever builds requests can
+ * find keys' positions. */
 const struct command *command_find(const char *name, size_t length);
 const struct command *command_at(size_t index); /* or NULL past the last */
 
-/* Executes one request as the client's: checks (unknown, arity, read-only replica), cached time, the command itself,
- * propagation, reply to the sink. `client` may be the master link: then nothing is replied and nothing propagated. */
+/* Executes one request as the client's: checks (unknown, arity, read-only replica), cached time,
+ * the command itself, propagation, reply to the sink. `client` may be the master link: then nothing
+ * is replied and nothing propagated. */
 void command_execute(struct engine *, uint32_t client, const struct request *);
 
 /* Reply builders for command functions; texts are static. */
@@ -60,21 +66,27 @@ void reply_error(struct call *, const char *text);
 void reply_error_about(struct call *, const char *before, const char *name, const char *after);
 
 /* Argument readers for command functions. */
-bool call_number(struct call *, uint32_t index, int64_t *number); /* replies the server's error when it is none */
-bool call_is(const struct call *, uint32_t index, enum word);     /* that option, any case */
+bool call_number(struct call *, uint32_t index,
+                 int64_t *number); /* replies the server's error when it is none */
+bool call_is(const struct call *, uint32_t index, enum word); /* that option, any case */
 
 /* Propagates these words instead of argv. */
 void call_rewrite(struct call *, const struct command *, uint32_t argc, const struct arg *argv);
 
 /* The families. */
-void cmd_set(struct call *), cmd_setex(struct call *), cmd_psetex(struct call *), cmd_get(struct call *);
+void cmd_set(struct call *), cmd_setex(struct call *), cmd_psetex(struct call *),
+    cmd_get(struct call *);
 void cmd_getex(struct call *), cmd_getdel(struct call *), cmd_incr(struct call *);
-void cmd_del(struct call *), cmd_unlink(struct call *), cmd_exists(struct call *), cmd_touch(struct call *);
-void cmd_expire(struct call *), cmd_pexpire(struct call *), cmd_expireat(struct call *), cmd_pexpireat(struct call *);
-void cmd_persist(struct call *), cmd_ttl(struct call *), cmd_pttl(struct call *), cmd_expiretime(struct call *);
+void cmd_del(struct call *), cmd_unlink(struct call *), cmd_exists(struct call *),
+    cmd_touch(struct call *);
+void cmd_expire(struct call *), cmd_pexpire(struct call *), cmd_expireat(struct call *),
+    cmd_pexpireat(struct call *);
+void cmd_persist(struct call *), cmd_ttl(struct call *), cmd_pttl(struct call *),
+    cmd_expiretime(struct call *);
 void cmd_pexpiretime(struct call *);
 void cmd_scan(struct call *), cmd_randomkey(struct call *), cmd_dbsize(struct call *);
-void cmd_select(struct call *), cmd_flushdb(struct call *), cmd_flushall(struct call *), cmd_config(struct call *);
+void cmd_select(struct call *), cmd_flushdb(struct call *), cmd_flushall(struct call *),
+    cmd_config(struct call *);
 void cmd_debug(struct call *), cmd_info(struct call *), cmd_ping(struct call *);
 void cmd_multi(struct call *), cmd_exec(struct call *), cmd_replconf(struct call *);
 

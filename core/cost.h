@@ -1,59 +1,63 @@
 /* cost: what an operation costs in virtual time, and the meter of one event-loop turn.
- * Core charges counts of operations; a price table, which is data, gives each a price in integer picoseconds, so that a
- * bucket step of half a nanosecond is not rounded to nothing. The fresh wall clock of a turn is its beginning plus what
- * the turn has spent, and so a loop that watches the clock (the expire cycle) stops by its own work, as in the server.
- * Example: 16 iterations of 20 keys at 1,100,000 ps a key cost 352 us; the cycle's 1,000 us limit falls in the 3rd check. */
+ * Core charges counts of operations; a price table, which is data, gives each a price in integer
+ * picoseconds, so that a bucket step of half a nanosecond is not rounded to nothing. The fresh wall
+ * clock of a turn is its beginning plus what the turn has spent, and so a loop that watches the
+ * clock (the expire cycle) stops by its own work, as in the server. Example: 16 iterations of 20
+ * keys at 1,100,000 ps a key cost 352 us; the cycle's 1,000 us limit falls in the 3rd check. */
 #ifndef LAPSE_CORE_COST_H
 #define LAPSE_CORE_COST_H
 
 #include "base.h"
 
 /* X(enumerator, name in files, what one unit of it is) */
-#define COST_LIST(X)                                                                                                   \
-    X(TURN, "turn", "one turn of the event loop: poll, beforeSleep, system calls")                                     \
-    X(CRON, "cron", "the fixed part of serverCron")                                                                    \
-    X(CLOCK_READ, "clock_read", "one reading of the wall clock")                                                       \
-    X(COMMAND, "command", "reading, parsing and dispatching one command, and writing its reply")                       \
-    X(COMMAND_INFO, "command_info", "INFO, above what any command costs")                                              \
-    X(LOOKUP, "lookup", "finding a key in the keyspace")                                                               \
-    X(INSERT, "insert", "adding a key")                                                                                \
-    X(OVERWRITE, "overwrite", "replacing the value of a key")                                                          \
-    X(DEADLINE_SET, "deadline_set", "writing a deadline into the expires dict")                                        \
-    X(DELETE, "delete", "deleting a key and its small value")                                                          \
-    X(VALUE_BYTE, "value_byte", "one byte of a value that is copied in or out")                                        \
-    X(FREE_PAGE, "free_page", "freeing a large value, by started 4 KiB beyond the first")                              \
-    X(CYCLE, "cycle", "starting one active expire cycle")                                                              \
-    X(CYCLE_DB, "cycle_db", "turning to one database inside a cycle")                                                  \
-    X(KEY_CHECKED, "key_checked", "comparing one key's deadline inside the cycle")                                     \
-    X(BUCKET_STEP, "bucket_step", "visiting one bucket of the expires dict inside the cycle")                          \
-    X(KEY_EXPIRED, "key_expired", "deleting one expired key inside the cycle, delete and propagation apart")           \
-    X(REHASH_BUCKET, "rehash_bucket", "passing one bucket while rehashing")                                            \
-    X(REHASH_KEY, "rehash_key", "moving one key to the other table")                                                   \
-    X(SCAN_BUCKET, "scan_bucket", "visiting one bucket for SCAN")                                                      \
-    X(PROPAGATE, "propagate", "feeding one command to the replication buffer")                                         \
-    X(REPLICA_WRITE, "replica_write", "one write to one replica's socket")                                             \
-    X(REPLICA_KIB, "replica_kib", "each started KiB written to one replica")                                           \
+#define COST_LIST(X)                                                                               \
+    X(TURN, "turn", "one turn of the event loop: poll, beforeSleep, system calls")                 \
+    X(CRON, "cron", "the fixed part of serverCron")                                                \
+    X(CLOCK_READ, "clock_read", "one reading of the wall clock")                                   \
+    X(COMMAND, "command", "reading, parsing and dispatching one command, and writing its reply")   \
+    X(COMMAND_INFO, "command_info", "INFO, above what any command costs")                          \
+    X(LOOKUP, "lookup", "finding a key in the keyspace")                                           \
+    X(INSERT, "insert", "adding a key")                                                            \
+    X(OVERWRITE, "overwrite", "replacing the value of a key")                                      \
+    X(DEADLINE_SET, "deadline_set", "writing a deadline into the expires dict")                    \
+    X(DELETE, "delete", "deleting a key and its small value")                                      \
+    X(VALUE_BYTE, "value_byte", "one byte of a value that is copied in or out")                    \
+    X(FREE_PAGE, "free_page", "freeing a large value, by started 4 KiB beyond the first")          \
+    X(CYCLE, "cycle", "starting one active expire cycle")                                          \
+    X(CYCLE_DB, "cycle_db", "turning to one database inside a cycle")                              \
+    X(KEY_CHECKED, "key_checked", "comparing one key's deadline inside the cycle")                 \
+    X(BUCKET_STEP, "bucket_step", "visiting one bucket of the expires dict inside the cycle")      \
+    X(KEY_EXPIRED, "key_expired",                                                                  \
+      "deleting one expired key inside the cycle, delete and propagation apart")                   \
+    X(REHASH_BUCKET, "rehash_bucket", "passing one bucket while rehashing")                        \
+    X(REHASH_KEY, "rehash_key", "moving one key to the other table")                               \
+    X(SCAN_BUCKET, "scan_bucket", "visiting one bucket for SCAN")                                  \
+    X(PROPAGATE, "propagate", "feeding one command to the replication buffer")                     \
+    X(REPLICA_WRITE, "replica_write", "one write to one replica's socket")                         \
+    X(REPLICA_KIB, "replica_kib", "each started KiB written to one replica")                       \
     X(APPLY, "apply", "reading and dispatching one command from the master")
 
 enum cost_op {
 #define X(id, name, help) COST_##id,
     COST_LIST(X)
 #undef X
-    COST_COUNT
+        COST_COUNT
 };
 
 /* Prices by operation. Owned by whoever loaded it; outlives every engine that uses it. */
 struct price_table {
     const char *name;
     uint64_t ps[COST_COUNT];
-    bool turn_time_vanishes; /* true in lockstep with a stepped real server: a turn's time is gone when it ends */
+    bool turn_time_vanishes; /* true in lockstep with a stepped real server: a turn's time is gone
+                                when it ends */
 };
 
 /* Names and one-line help of the operations, by enum cost_op. */
 extern const char *const cost_names[COST_COUNT];
 extern const char *const cost_helps[COST_COUNT];
 
-/* A built-in profile ("default", "zero", "unit") or NULL. `unit` charges 1 us for everything: for tests by arithmetic. */
+/* A built-in profile ("default", "zero", "unit") or NULL. `unit` charges 1 us for everything: for
+ * tests by arithmetic. */
 const struct price_table *price_table_find(const char *name);
 
 /* The built-in profiles in order; NULL past the last. */
@@ -76,7 +80,8 @@ static inline void cpu_charge(struct cpu *cpu, enum cost_op op, uint64_t count) 
     if (cpu->muted == 0) cpu->spent_ps += cpu->prices->ps[op] * count;
 }
 
-/* The wall clock now, read afresh: the reading itself is charged first, as the server's loop pays it. */
+/* The wall clock now, read afresh: the reading itself is charged first, as the server's loop pays
+ * it. */
 static inline us_t cpu_wall_us(struct cpu *cpu) {
     cpu_charge(cpu, COST_CLOCK_READ, 1);
     return cpu->began.wall_us + (us_t)(cpu->spent_ps / PS_PER_US);
@@ -84,7 +89,10 @@ static inline us_t cpu_wall_us(struct cpu *cpu) {
 
 static inline ms_t cpu_wall_ms(struct cpu *cpu) { return wall_ms_of(cpu_wall_us(cpu)); }
 
-/* What the turn has cost, for observers: no charge, rounded up so that work never takes no time at all. */
-static inline ns_t cpu_spent_ns(const struct cpu *cpu) { return (ns_t)((cpu->spent_ps + PS_PER_NS - 1) / PS_PER_NS); }
+/* What the turn has cost, for observers: no charge, rounded up so that work never takes no time at
+ * all. */
+static inline ns_t cpu_spent_ns(const struct cpu *cpu) {
+    return (ns_t)((cpu->spent_ps + PS_PER_NS - 1) / PS_PER_NS);
+}
 
 #endif

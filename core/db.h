@@ -1,6 +1,7 @@
-/* db: one database: keyspace and expires kept consistent, and the server's lookup and write primitives in their exact
- * order of dict operations (7.0 db.c; engine facts sections 2 and 3, step counts 1.7).
- * Invariant: a key in `expires` is in `main`. What all databases of a server share is `struct db_host`. */
+/* db: one database: keyspace and expires kept consistent, and the server's lookup and write
+ * primitives in their exact order of dict operations (7.0 db.c; engine facts sections 2 and 3, step
+ * counts 1.7). Invariant: a key in `expires` is in `main`. What all databases of a server share is
+ * `struct db_host`. */
 #ifndef LAPSE_CORE_DB_H
 #define LAPSE_CORE_DB_H
 
@@ -19,8 +20,9 @@ enum db_client { DB_CLIENT_NORMAL, DB_CLIENT_MASTER_LINK };
 
 /* What a generation decides about keys that are logically expired. */
 struct lazy_policy {
-    bool replica_hides_from_writes; /* 7.0: on a replica an expired key is missing for every client but the master link;
-                                       3.2 to 6.2: for read-only commands only */
+    bool replica_hides_from_writes; /* 7.0: on a replica an expired key is missing for every client
+                                       but the master link; 3.2 to 6.2: for read-only commands only
+                                     */
 };
 
 struct db_host {
@@ -31,12 +33,12 @@ struct db_host {
     struct propagate *propagate;
     const struct lazy_policy *lazy;
     struct rng *rng;
-    bool is_replica;             /* masterhost is set */
-    bool lazyfree_lazy_expire;   /* expired keys leave as UNLINK, values freed elsewhere */
-    enum db_client client;       /* of the running command */
-    bool command_is_readonly;    /* of the running command, for generations that ask */
-    bool in_command;             /* lazy checks use command_now_ms inside a command, a fresh clock outside */
-    ms_t command_now_ms;         /* the cached time: read when the outermost command began */
+    bool is_replica;           /* masterhost is set */
+    bool lazyfree_lazy_expire; /* expired keys leave as UNLINK, values freed elsewhere */
+    enum db_client client;     /* of the running command */
+    bool command_is_readonly;  /* of the running command, for generations that ask */
+    bool in_command; /* lazy checks use command_now_ms inside a command, a fresh clock outside */
+    ms_t command_now_ms; /* the cached time: read when the outermost command began */
     uint64_t expired_keys;
     uint64_t keyspace_hits;
     uint64_t keyspace_misses;
@@ -54,46 +56,51 @@ struct db {
 
 enum lookup_flags {
     LOOKUP_READ = 0,
-    LOOKUP_WRITE = 1 << 0,   /* for modification: expired keys are deleted, hits and misses not counted */
+    LOOKUP_WRITE =
+        1 << 0, /* for modification: expired keys are deleted, hits and misses not counted */
     LOOKUP_NOSTATS = 1 << 1, /* hits and misses not counted */
 };
 
 void db_init(struct db *, uint8_t id, struct db_host *, const struct dict_policy *);
 void db_release(struct db *);
 
-/* The entry, or NULL if missing or logically expired; a master deletes and propagates an expired one on the way.
- * Steps: M; if found E; if it has a TTL M again; if it expires now E and M. */
+/* The entry, or NULL if missing or logically expired; a master deletes and propagates an expired
+ * one on the way. Steps: M; if found E; if it has a TTL M again; if it expires now E and M. */
 struct entry *db_lookup(struct db *, key_id, unsigned flags);
 
 /* The deadline, or -1 if the key has none or is missing. Steps: E, and M if found. */
 ms_t db_deadline_ms(struct db *, key_id);
 
-/* Is it logically expired? Strictly later than its deadline by the command's time. A key that is not there is not. */
+/* Is it logically expired? Strictly later than its deadline by the command's time. A key that is
+ * not there is not. */
 bool db_is_expired(struct db *, key_id);
 
-/* True if logically expired; a master deletes and propagates it, a replica only hides it. `force` deletes on writable
- * replicas for write lookups; read-only replicas are the only kind here. */
+/* True if logically expired; a master deletes and propagates it, a replica only hides it. `force`
+ * deletes on writable replicas for write lookups; read-only replicas are the only kind here. */
 bool db_expire_if_needed(struct db *, key_id);
 
-/* The deletion of an expired key, in the server's order: delete, count, queue DEL or UNLINK. `late_ms` is now minus the
- * deadline, for the observers. */
+/* The deletion of an expired key, in the server's order: delete, count, queue DEL or UNLINK.
+ * `late_ms` is now minus the deadline, for the observers. */
 void db_delete_expired(struct db *, key_id, ms_t now_ms, enum expiry_cause);
 
-void db_add(struct db *, key_id, const struct object *);       /* must be missing; steps M (grow M) */
-void db_overwrite(struct db *, key_id, const struct object *); /* must exist; leaves the TTL; steps M */
-/* SET's primitive after its own lookup: adds or overwrites, then removes the TTL unless keep_ttl. */
+void db_add(struct db *, key_id, const struct object *); /* must be missing; steps M (grow M) */
+void db_overwrite(struct db *, key_id,
+                  const struct object *); /* must exist; leaves the TTL; steps M */
+/* SET's primitive after its own lookup: adds or overwrites, then removes the TTL unless keep_ttl.
+ */
 void db_set(struct db *, key_id, const struct object *, bool exists, bool keep_ttl);
 /* Changes an existing value in place, without a dict operation (INCR on an unshared integer). */
 void db_replace_in_place(struct db *, key_id, const struct object *);
-bool db_delete(struct db *, key_id, bool lazyfree); /* steps E (if not empty), M; true if it existed */
+bool db_delete(struct db *, key_id,
+               bool lazyfree); /* steps E (if not empty), M; true if it existed */
 void db_set_deadline(struct db *, key_id, ms_t deadline_ms); /* must exist; steps M, E (grow E) */
 bool db_remove_deadline(struct db *, key_id); /* must exist; steps M, E; true if there was one */
 
 /* Empties the database, resets avg_ttl_ms and expires_cursor. Returns the keys dropped. */
 uint64_t db_flush(struct db *);
 
-/* A random key that is not logically expired, or KEY_NONE (RANDOMKEY: expired ones met are deleted on a master; on a
- * replica gives up after 100 tries if every key has a TTL). */
+/* A random key that is not logically expired, or KEY_NONE (RANDOMKEY: expired ones met are deleted
+ * on a master; on a replica gives up after 100 tries if every key has a TTL). */
 key_id db_random_key(struct db *);
 
 /* Modelled bytes of one key with all that hangs on it. */

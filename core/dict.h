@@ -1,11 +1,12 @@
-/* dict: the server's chained hash table in two halves, with its order of visits to the bucket (7.0 dict.c; engine facts
- * section 1). T0 is the table in use; while rehashing, entries move bucket by bucket from T0 to T1 and new ones go to T1.
- * Invariants: a key is in at most one bucket; used[] counts them; buckets of T0 below rehash_index are empty; sizes are
- * powers of two; T1 exists only while rehashing.
- * The dict owns its bucket arrays, not the entries. It charges rehash work to the meter and its arrays and entries to
- * the ledger, at the server's sizes (8 bytes a bucket, 24 an entry before rounding).
- * Which operations step the rehash is part of the contract: each of find, add and delete does one dict_step first, find
- * and delete only when the dict holds something; dict_random does one; scan and bucket walks do none. */
+/* dict: the server's chained hash table in two halves, with its order of visits to the bucket (7.0
+ * dict.c; engine facts section 1). T0 is the table in use; while rehashing, entries move bucket by
+ * bucket from T0 to T1 and new ones go to T1. Invariants: a key is in at most one bucket; used[]
+ * counts them; buckets of T0 below rehash_index are empty; sizes are powers of two; T1 exists only
+ * while rehashing. The dict owns its bucket arrays, not the entries. It charges rehash work to the
+ * meter and its arrays and entries to the ledger, at the server's sizes (8 bytes a bucket, 24 an
+ * entry before rounding). Which operations step the rehash is part of the contract: each of find,
+ * add and delete does one dict_step first, find and delete only when the dict holds something;
+ * dict_random does one; scan and bucket walks do none. */
 #ifndef LAPSE_CORE_DICT_H
 #define LAPSE_CORE_DICT_H
 
@@ -16,8 +17,9 @@
 #include "memory.h"
 #include "rng.h"
 
-/* How a generation sizes a growing table: the least power of two >= used * grow_factor + grow_addend.
- * 6.0 and later: used + 1; up to 5.0: 2 * used. They part only when a long rehash has let a table overfill. */
+/* How a generation sizes a growing table: the least power of two >= used * grow_factor +
+ * grow_addend. 6.0 and later: used + 1; up to 5.0: 2 * used. They part only when a long rehash has
+ * let a table overfill. */
 struct dict_policy {
     uint32_t grow_factor;
     uint32_t grow_addend;
@@ -37,16 +39,19 @@ struct dict {
     uint32_t pause_rehash; /* > 0 while a scan is under way */
 };
 
-void dict_init(struct dict *, enum dict_kind, struct entries *, const struct keys *, struct cpu *, struct memory *,
-               const struct dict_policy *);
+void dict_init(struct dict *, enum dict_kind, struct entries *, const struct keys *, struct cpu *,
+               struct memory *, const struct dict_policy *);
 
-/* Drops both tables and takes every member out (FLUSHDB): the next insertion starts from four buckets again. */
+/* Drops both tables and takes every member out (FLUSHDB): the next insertion starts from four
+ * buckets again. */
 void dict_clear(struct dict *);
 
 static inline uint64_t dict_size(const struct dict *d, int table) {
     return d->exponent[table] < 0 ? 0 : UINT64_C(1) << d->exponent[table];
 }
-static inline uint64_t dict_slots(const struct dict *d) { return dict_size(d, 0) + dict_size(d, 1); }
+static inline uint64_t dict_slots(const struct dict *d) {
+    return dict_size(d, 0) + dict_size(d, 1);
+}
 static inline uint64_t dict_used(const struct dict *d) { return d->used[0] + d->used[1]; }
 static inline bool dict_rehashing(const struct dict *d) { return d->rehash_index >= 0; }
 
@@ -54,30 +59,35 @@ static inline bool dict_rehashing(const struct dict *d) { return d->rehash_index
 bool dict_find(struct dict *, key_id);
 
 /* Same answer without a step or a charge: for observers and walkers. */
-static inline bool dict_has(const struct dict *d, key_id id) { return entries_has(d->entries, id, d->kind); }
+static inline bool dict_has(const struct dict *d, key_id id) {
+    return entries_has(d->entries, id, d->kind);
+}
 
-/* Step, then the grow test, then, unless the key is in already, insertion at the head of its bucket (of T1 while
- * rehashing). Returns true if it was added. The grow test runs in both cases, as in the server's add-or-find. */
+/* Step, then the grow test, then, unless the key is in already, insertion at the head of its bucket
+ * (of T1 while rehashing). Returns true if it was added. The grow test runs in both cases, as in
+ * the server's add-or-find. */
 bool dict_add(struct dict *, key_id);
 
 /* Step if not empty, then unlink. Returns false if the key was not in. */
 bool dict_delete(struct dict *, key_id);
 
-/* A key drawn as the server's dictGetRandomKey does: random non-empty bucket, then random place in its chain; so short
- * chains are favoured. KEY_NONE if empty (then no step). */
+/* A key drawn as the server's dictGetRandomKey does: random non-empty bucket, then random place in
+ * its chain; so short chains are favoured. KEY_NONE if empty (then no step). */
 key_id dict_random(struct dict *, struct rng *);
 
 /* One rehash(1), if rehashing and not paused. */
 void dict_step(struct dict *);
 
-/* Moves up to `buckets` non-empty buckets, passing at most ten times as many empty ones. True if work remains. */
+/* Moves up to `buckets` non-empty buckets, passing at most ten times as many empty ones. True if
+ * work remains. */
 bool dict_rehash(struct dict *, uint32_t buckets);
 
-/* Batches of 100 buckets until done, or until more than 1 ms of wall clock has passed after a batch (cron). */
+/* Batches of 100 buckets until done, or until more than 1 ms of wall clock has passed after a batch
+ * (cron). */
 void dict_rehash_for_1ms(struct dict *);
 
-/* The cron's test, slots > 4 and used * 100 / slots < 10, and the shrink it starts: to the least power of two >= max(used,
- * 4), by rehashing. */
+/* The cron's test, slots > 4 and used * 100 / slots < 10, and the shrink it starts: to the least
+ * power of two >= max(used, 4), by rehashing. */
 bool dict_wants_shrink(const struct dict *);
 void dict_shrink(struct dict *);
 
@@ -85,15 +95,22 @@ void dict_shrink(struct dict *);
 void dict_presize(struct dict *, uint64_t count);
 
 /* The chain of bucket `index` of T0 or T1, head first. */
-static inline key_id dict_bucket(const struct dict *d, int table, uint64_t index) { return d->table[table][index]; }
-static inline key_id dict_next(const struct dict *d, key_id id) { return entries_at(d->entries, id)->link[d->kind]; }
+static inline key_id dict_bucket(const struct dict *d, int table, uint64_t index) {
+    return d->table[table][index];
+}
+static inline key_id dict_next(const struct dict *d, key_id id) {
+    return entries_at(d->entries, id)->link[d->kind];
+}
 
-/* One call of SCAN's cursor walk in reverse-binary order: visits one bucket, or while rehashing the bucket of the smaller
- * table and all its expansions in the larger; returns the next cursor, 0 at the end. `visit` may delete the key it is
- * given. Contract: a key that is in from a cursor of 0 until the end is visited at least once, whatever resizes happen. */
-uint64_t dict_scan(struct dict *, uint64_t cursor, void (*visit)(void *context, key_id), void *context);
+/* One call of SCAN's cursor walk in reverse-binary order: visits one bucket, or while rehashing the
+ * bucket of the smaller table and all its expansions in the larger; returns the next cursor, 0 at
+ * the end. `visit` may delete the key it is given. Contract: a key that is in from a cursor of 0
+ * until the end is visited at least once, whatever resizes happen. */
+uint64_t dict_scan(struct dict *, uint64_t cursor, void (*visit)(void *context, key_id),
+                   void *context);
 
-/* The walker: checks every invariant above against the buckets themselves; ASSERTs on the first break. O(slots + keys). */
+/* The walker: checks every invariant above against the buckets themselves; ASSERTs on the first
+ * break. O(slots + keys). */
 void dict_check(const struct dict *);
 
 #endif

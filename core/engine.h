@@ -1,13 +1,15 @@
-/* engine: the public face of one server with the world cut off. Whoever owns it says when it wakes and what arrived; it
- * answers through its sink and says when it wants to wake again. Nothing in it reads a real clock, a file or entropy.
+/* engine: the public face of one server with the world cut off. Whoever owns it says when it wakes
+ * and what arrived; it answers through its sink and says when it wants to wake again. Nothing in it
+ * reads a real clock, a file or entropy.
  *
  * One turn of the event loop, in this order (7.0 ae.c; engine facts 0.2):
  *     engine_wake(e, now);                      the poll returned
  *     engine_request / engine_receive ...       what had arrived, in arrival order
  *     if (engine_next_cron(e) <= now.mono_ns) engine_cron(e);
- *     ns_t busy = engine_sleep(e);              beforeSleep: fast expire cycle, then replies and stream leave
- * The server is busy until now.mono_ns + busy; what the sink was given leaves then. What arrives meanwhile waits for the
- * next turn. serverCron is re-armed when it returns: at the meter's time then, plus 1000 / hz ms. */
+ *     ns_t busy = engine_sleep(e);              beforeSleep: fast expire cycle, then replies and
+ * stream leave The server is busy until now.mono_ns + busy; what the sink was given leaves then.
+ * What arrives meanwhile waits for the next turn. serverCron is re-armed when it returns: at the
+ * meter's time then, plus 1000 / hz ms. */
 #ifndef LAPSE_CORE_ENGINE_H
 #define LAPSE_CORE_ENGINE_H
 
@@ -31,17 +33,18 @@ struct engine_env {
     struct rng rng;
 };
 
-/* redis.conf directives that the engine has. X(field, directive, kind, default) with kind BOOL, INT or BYTES. */
-#define DIRECTIVE_LIST(X)                                                                                              \
-    X(hz, "hz", INT, 10)                                                                                               \
-    X(dynamic_hz, "dynamic-hz", BOOL, 1)                                                                               \
-    X(active_expire_effort, "active-expire-effort", INT, 1)                                                            \
-    X(lazyfree_lazy_expire, "lazyfree-lazy-expire", BOOL, 0)                                                           \
-    X(lazyfree_lazy_user_del, "lazyfree-lazy-user-del", BOOL, 0)                                                       \
-    X(lazyfree_lazy_server_del, "lazyfree-lazy-server-del", BOOL, 0)                                                   \
-    X(activerehashing, "activerehashing", BOOL, 1)                                                                     \
-    X(databases, "databases", INT, 16)                                                                                 \
-    X(repl_backlog_size, "repl-backlog-size", BYTES, 1048576)                                                          \
+/* redis.conf directives that the engine has. X(field, directive, kind, default) with kind BOOL, INT
+ * or BYTES. */
+#define DIRECTIVE_LIST(X)                                                                          \
+    X(hz, "hz", INT, 10)                                                                           \
+    X(dynamic_hz, "dynamic-hz", BOOL, 1)                                                           \
+    X(active_expire_effort, "active-expire-effort", INT, 1)                                        \
+    X(lazyfree_lazy_expire, "lazyfree-lazy-expire", BOOL, 0)                                       \
+    X(lazyfree_lazy_user_del, "lazyfree-lazy-user-del", BOOL, 0)                                   \
+    X(lazyfree_lazy_server_del, "lazyfree-lazy-server-del", BOOL, 0)                               \
+    X(activerehashing, "activerehashing", BOOL, 1)                                                 \
+    X(databases, "databases", INT, 16)                                                             \
+    X(repl_backlog_size, "repl-backlog-size", BYTES, 1048576)                                      \
     X(repl_ping_replica_period, "repl-ping-replica-period", INT, 10)
 
 struct engine_config {
@@ -49,7 +52,8 @@ struct engine_config {
     DIRECTIVE_LIST(X)
 #undef X
     bool is_replica;
-    uint64_t startup_bytes; /* used_memory_startup; 876,192 for Debian's 7.0.15 with its default config (facts 10.6) */
+    uint64_t startup_bytes; /* used_memory_startup; 876,192 for Debian's 7.0.15 with its default
+                               config (facts 10.6) */
 };
 
 struct engine_config engine_config_default(void);
@@ -61,7 +65,8 @@ struct engine *engine_create(const struct engine_env *, const struct engine_conf
 /* Frees everything; ASSERTs that every memory class but the base has come to zero. */
 void engine_destroy(struct engine *);
 
-/* A client connects; its id is small and reused after engine_disconnect. Starts in database 0. Never costs time. */
+/* A client connects; its id is small and reused after engine_disconnect. Starts in database 0.
+ * Never costs time. */
 uint32_t engine_connect(struct engine *);
 void engine_disconnect(struct engine *, uint32_t client);
 
@@ -70,25 +75,30 @@ void engine_request(struct engine *, uint32_t client, const struct request *);
 void engine_cron(struct engine *);
 ns_t engine_sleep(struct engine *);
 
-/* When serverCron is due, by the monotonic clock. The first one 1 ms after the creation at time 0. */
+/* When serverCron is due, by the monotonic clock. The first one 1 ms after the creation at time 0.
+ */
 ns_t engine_next_cron(const struct engine *);
 
-/* Master side. Attaches a replica that is in sync at the present offset; returns its slot or -1. The first one starts
- * the backlog. `written`: its socket took the stream up to there. `acked`: its REPLCONF ACK arrived. */
+/* Master side. Attaches a replica that is in sync at the present offset; returns its slot or -1.
+ * The first one starts the backlog. `written`: its socket took the stream up to there. `acked`: its
+ * REPLCONF ACK arrived. */
 int engine_replica_attach(struct engine *);
 void engine_replica_written(struct engine *, int replica, int64_t offset);
 void engine_replica_acked(struct engine *, int replica, int64_t offset);
 
-/* Replica side: one command of the master's stream, read in this turn. Applied, and handed on to this server's own sink
- * verbatim if replicas are attached to it. */
+/* Replica side: one command of the master's stream, read in this turn. Applied, and handed on to
+ * this server's own sink verbatim if replicas are attached to it. */
 void engine_receive(struct engine *, const struct stream_command *);
 
-/* Puts a key there as data that the server held before the run: no cost, no stream, no statistics; the dicts grow and
- * step as when it was written. deadline_ms < 0: no TTL. Replaces a key that is there. */
+/* Puts a key there as data that the server held before the run: no cost, no stream, no statistics;
+ * the dicts grow and step as when it was written. deadline_ms < 0: no TTL. Replaces a key that is
+ * there. */
 void engine_preload(struct engine *, uint8_t db, key_id, const struct object *, ms_t deadline_ms);
 
-/* Does nothing but return: does that key exist, seen from outside, without a step or a charge? And its deadline (-1). */
-bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value, ms_t *deadline_ms);
+/* Does nothing but return: does that key exist, seen from outside, without a step or a charge? And
+ * its deadline (-1). */
+bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value,
+                 ms_t *deadline_ms);
 
 /* What INFO would say, and a little more. Counters are since the start. */
 struct engine_stats {
@@ -97,7 +107,8 @@ struct engine_stats {
     uint32_t connected_clients, connected_replicas;
     uint64_t keys, expires; /* over all databases */
     uint64_t expired_keys, keyspace_hits, keyspace_misses;
-    uint64_t expired_stale_ppm; /* the moving average in millionths: 500,000 is the 50.00 of expired_stale_perc */
+    uint64_t expired_stale_ppm; /* the moving average in millionths: 500,000 is the 50.00 of
+                                   expired_stale_perc */
     double expired_stale_perc;  /* the same as INFO computes it */
     uint64_t expired_time_cap_reached_count;
     us_t expire_cycle_us;
@@ -123,8 +134,8 @@ struct engine_db_stats engine_db_stats(const struct engine *, uint8_t db);
 
 const struct engine_config *engine_config(const struct engine *);
 
-/* A digest of the data set, independent of order: equal on a master and a replica that holds the same keys, values and
- * deadlines in the same databases. O(keys). */
+/* A digest of the data set, independent of order: equal on a master and a replica that holds the
+ * same keys, values and deadlines in the same databases. O(keys). */
 uint64_t engine_digest(const struct engine *);
 
 /* Walks every structure; ASSERTs on the first break. O(everything). */

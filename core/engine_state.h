@@ -1,5 +1,5 @@
-/* engine_state: the inside of an engine, for the upper rooms of core alone (command, cmd_*, repl, cron, engine). Nothing
- * outside core includes this. */
+/* engine_state: the inside of an engine, for the upper rooms of core alone (command, cmd_*, repl,
+ * cron, engine). Nothing outside core includes this. */
 #ifndef LAPSE_CORE_ENGINE_STATE_H
 #define LAPSE_CORE_ENGINE_STATE_H
 
@@ -42,7 +42,8 @@ struct engine {
     uint64_t replication_cron_loops;
     uint32_t resize_db, rehash_db;
     /* replica side */
-    int64_t applied_offset; /* of the master's stream; advances after each command, over a MULTI at its EXEC */
+    int64_t applied_offset; /* of the master's stream; advances after each command, over a MULTI at
+                               its EXEC */
     int64_t read_offset;
     bool in_multi; /* inside the stream's MULTI ... EXEC: one cached time, one flush */
     /* the running command */
@@ -53,7 +54,7 @@ struct engine {
 };
 
 /* cron.c */
-void cron_run(struct engine *);      /* serverCron, without its re-arming */
+void cron_run(struct engine *);         /* serverCron, without its re-arming */
 void cron_replication(struct engine *); /* replicationCron */
 
 #endif

@@ -1,7 +1,8 @@
 /* entry: one key in one database: both its links, its deadline and its value, in 28 bytes.
- * An entry's place is its key's id, so whether a key exists is one look without a walk, and the expires dict shares the
- * entry with the keyspace as the server's shares the key string. Entries live in pages that are made when first needed.
- * Owner: the database. Addresses stay valid until entries_release. */
+ * An entry's place is its key's id, so whether a key exists is one look without a walk, and the
+ * expires dict shares the entry with the keyspace as the server's shares the key string. Entries
+ * live in pages that are made when first needed. Owner: the database. Addresses stay valid until
+ * entries_release. */
 #ifndef LAPSE_CORE_ENTRY_H
 #define LAPSE_CORE_ENTRY_H
 
@@ -11,13 +12,14 @@
 
 enum dict_kind { DICT_MAIN, DICT_EXPIRES, DICT_KINDS };
 
-/* Packed to 4-byte alignment: 28 bytes instead of 40. Read and write the fields by name; take no pointer to them. */
+/* Packed to 4-byte alignment: 28 bytes instead of 40. Read and write the fields by name; take no
+ * pointer to them. */
 struct __attribute__((packed, aligned(4))) entry {
     key_id link[DICT_KINDS]; /* next key in the same bucket of that dict; KEY_NONE at the end */
-    ms_t deadline_ms;        /* absolute unix time; meaningful while the key is in the expires dict */
-    int64_t payload;         /* of the value: number, or length and text id */
-    uint8_t encoding;        /* of the value */
-    uint8_t member;          /* bit (1 << dict_kind): the key is in that dict */
+    ms_t deadline_ms; /* absolute unix time; meaningful while the key is in the expires dict */
+    int64_t payload;  /* of the value: number, or length and text id */
+    uint8_t encoding; /* of the value */
+    uint8_t member;   /* bit (1 << dict_kind): the key is in that dict */
     uint16_t reserved;
 };
 _Static_assert(sizeof(struct entry) == 28, "an entry is 28 bytes");
@@ -30,7 +32,8 @@ struct entries {
     uint32_t page_count;
 };
 
-static inline struct entry *entries_at(const struct entries *e, key_id id) { /* the page must exist */
+static inline struct entry *entries_at(const struct entries *e,
+                                       key_id id) { /* the page must exist */
     return &e->pages[id >> ENTRY_PAGE_BITS][id & (ENTRY_PAGE_SIZE - 1)];
 }
 

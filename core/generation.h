@@ -1,5 +1,6 @@
-/* generation: one const row per server generation. Where two generations differ by a number the row holds the number, where
- * they differ in what is done it holds a function named for its deed. Adding one is a row, perhaps a function, and tests. */
+/* generation: one const row per server generation. Where two generations differ by a number the row
+ * holds the number, where they differ in what is done it holds a function named for its deed.
+ * Adding one is a row, perhaps a function, and tests. */
 #ifndef LAPSE_CORE_GENERATION_H
 #define LAPSE_CORE_GENERATION_H
 
@@ -9,7 +10,8 @@
 #include "expire.h"
 #include "propagate.h"
 
-/* What a generation's command table knows, as bits: a command or an option names the one it needs. */
+/* What a generation's command table knows, as bits: a command or an option names the one it needs.
+ */
 enum feature {
     FEATURE_ALWAYS = 0,
     FEATURE_GETEX = 1 << 0,        /* GETEX, GETDEL, SET EXAT/PXAT/GET (6.2) */

@@ -1,35 +1,38 @@
-/* memory: the modelled memory of one server. `used_memory` is a sum over live allocations of the allocator's size class,
- * as the server's allocation wrappers count it; no bytes are really held for it.
- * Source: malloc_usable_size of jemalloc; classes checked against redis-server 7.0.15 (engine facts 10.1). */
+/* memory: the modelled memory of one server. `used_memory` is a sum over live allocations of the
+ * allocator's size class, as the server's allocation wrappers count it; no bytes are really held
+ * for it. Source: malloc_usable_size of jemalloc; classes checked against redis-server 7.0.15
+ * (engine facts 10.1). */
 #ifndef LAPSE_CORE_MEMORY_H
 #define LAPSE_CORE_MEMORY_H
 
 #include "base.h"
 
 /* X(enumerator, name, what it holds) */
-#define MEMORY_LIST(X)                                                                                                 \
-    X(BASE, "base", "what the server uses before the first key: used_memory_startup")                                  \
-    X(KEYS, "keys", "key strings")                                                                                     \
-    X(VALUES, "values", "value objects and strings")                                                                   \
-    X(MAIN_ENTRIES, "main_entries", "entries of the keyspace dicts")                                                   \
-    X(MAIN_TABLES, "main_tables", "bucket arrays of the keyspace dicts")                                               \
-    X(EXPIRES_ENTRIES, "expires_entries", "entries of the expires dicts")                                              \
-    X(EXPIRES_TABLES, "expires_tables", "bucket arrays of the expires dicts")                                          \
-    X(BACKLOG, "backlog", "replication buffer blocks kept for the backlog alone")                                      \
-    X(REPLICA_BUFFERS, "replica_buffers", "replication buffer blocks a replica still needs, beyond the backlog")
+#define MEMORY_LIST(X)                                                                             \
+    X(BASE, "base", "what the server uses before the first key: used_memory_startup")              \
+    X(KEYS, "keys", "key strings")                                                                 \
+    X(VALUES, "values", "value objects and strings")                                               \
+    X(MAIN_ENTRIES, "main_entries", "entries of the keyspace dicts")                               \
+    X(MAIN_TABLES, "main_tables", "bucket arrays of the keyspace dicts")                           \
+    X(EXPIRES_ENTRIES, "expires_entries", "entries of the expires dicts")                          \
+    X(EXPIRES_TABLES, "expires_tables", "bucket arrays of the expires dicts")                      \
+    X(BACKLOG, "backlog", "replication buffer blocks kept for the backlog alone")                  \
+    X(REPLICA_BUFFERS, "replica_buffers",                                                          \
+      "replication buffer blocks a replica still needs, beyond the backlog")
 
 enum memory_class {
 #define X(id, name, help) MEMORY_##id,
     MEMORY_LIST(X)
 #undef X
-    MEMORY_CLASS_COUNT
+        MEMORY_CLASS_COUNT
 };
 
 extern const char *const memory_names[MEMORY_CLASS_COUNT];
 
-/* Size classes as data: classes of `quantum` bytes up to 16 quanta' worth of the first group, then four per doubling. */
+/* Size classes as data: classes of `quantum` bytes up to 16 quanta' worth of the first group, then
+ * four per doubling. */
 struct allocator {
-    const char *name;       /* "bundled": the server's own build; "debian": Debian's shared jemalloc */
+    const char *name; /* "bundled": the server's own build; "debian": Debian's shared jemalloc */
     uint32_t quantum_bytes; /* 8 or 16 */
     const char *help;
 };
@@ -37,7 +40,8 @@ struct allocator {
 const struct allocator *allocator_find(const char *name); /* or NULL */
 const struct allocator *allocator_at(size_t index);       /* or NULL past the last */
 
-/* Bytes that a request of `bytes` (> 0) really takes. With 16-byte classes 24 takes 32, with 8-byte ones 24. */
+/* Bytes that a request of `bytes` (> 0) really takes. With 16-byte classes 24 takes 32, with 8-byte
+ * ones 24. */
 uint64_t allocator_usable(const struct allocator *, uint64_t bytes);
 
 /* The ledger. Invariant: used_bytes is the sum of bytes[], and no class is ever negative. */
@@ -50,14 +54,17 @@ struct memory {
 
 void memory_init(struct memory *, const struct allocator *, uint64_t base_bytes);
 
-/* Books one allocation (or its release) of `request_bytes` under `which`; returns its usable size. */
+/* Books one allocation (or its release) of `request_bytes` under `which`; returns its usable size.
+ */
 uint64_t memory_take(struct memory *, enum memory_class which, uint64_t request_bytes);
 uint64_t memory_give(struct memory *, enum memory_class which, uint64_t request_bytes);
 
 /* Moves already usable bytes between classes, for a block that changes its owner. */
-void memory_move(struct memory *, enum memory_class from, enum memory_class to, uint64_t usable_bytes);
+void memory_move(struct memory *, enum memory_class from, enum memory_class to,
+                 uint64_t usable_bytes);
 
-/* Bytes of a length-prefixed string of `length` bytes: header by length, text and a NUL (sds, 7.0). */
+/* Bytes of a length-prefixed string of `length` bytes: header by length, text and a NUL (sds, 7.0).
+ */
 uint64_t sds_request_bytes(uint64_t length);
 
 #endif

@@ -1,9 +1,8 @@
-/* object: what a string value is, what it weighs and what freeing it costs; no payload bytes are held.
- * Encodings and sizes follow redis-server 7.0 (object.c tryObjectEncoding, engine facts 10.2 and 10.3):
- *   canonical integer 0..9999   shared object, 0 bytes
- *   other canonical 64-bit int  16-byte object, number in the pointer
- *   up to 44 bytes              embstr: object, header, text and NUL in one block
- *   longer                      raw: 16-byte object and a separate string */
+/* object: what a string value is, what it weighs and what freeing it costs; no payload bytes are
+ * held. Encodings and sizes follow redis-server 7.0 (object.c tryObjectEncoding, engine facts 10.2
+ * and 10.3): canonical integer 0..9999   shared object, 0 bytes other canonical 64-bit int  16-byte
+ * object, number in the pointer up to 44 bytes              embstr: object, header, text and NUL in
+ * one block longer                      raw: 16-byte object and a separate string */
 #ifndef LAPSE_CORE_OBJECT_H
 #define LAPSE_CORE_OBJECT_H
 
@@ -14,7 +13,8 @@
 
 enum encoding { ENCODING_SHARED_INT, ENCODING_INT, ENCODING_EMBSTR, ENCODING_RAW };
 
-/* A value, passed by value. For integers `number` counts; else length and text (TEXT_NONE: fill without content). */
+/* A value, passed by value. For integers `number` counts; else length and text (TEXT_NONE: fill
+ * without content). */
 struct object {
     uint8_t encoding; /* enum encoding */
     union {
@@ -28,7 +28,8 @@ struct object {
 
 struct object object_from_number(int64_t number);
 struct object object_from_fill(uint32_t length);
-struct object object_from_text(const struct texts *, text_id); /* becomes an integer when it reads as one */
+struct object object_from_text(const struct texts *,
+                               text_id); /* becomes an integer when it reads as one */
 struct object object_from_arg(const struct texts *, struct arg);
 
 /* The argument that writes this value on the wire. */
@@ -41,7 +42,8 @@ bool object_equal(const struct object *, const struct object *);
 /* Reads the value as a 64-bit integer as INCR does; false when it is none. */
 bool object_to_number(const struct texts *, const struct object *, int64_t *number);
 
-/* Reads bytes as the server's string2ll does: optional minus, no leading zeros or spaces, in range. */
+/* Reads bytes as the server's string2ll does: optional minus, no leading zeros or spaces, in range.
+ */
 bool text_to_number(const char *bytes, size_t length, int64_t *number);
 
 /* Books the value's allocations under MEMORY_VALUES, and back. Both return the usable bytes. */
@@ -49,7 +51,8 @@ uint64_t object_take(struct memory *, const struct object *);
 uint64_t object_give(struct memory *, const struct object *);
 uint64_t object_usable_bytes(const struct memory *, const struct object *);
 
-/* Charges what freeing the value costs beyond COST_DELETE: COST_FREE_PAGE for each started 4 KiB beyond the first. */
+/* Charges what freeing the value costs beyond COST_DELETE: COST_FREE_PAGE for each started 4 KiB
+ * beyond the first. */
 void object_charge_free(struct cpu *, const struct object *);
 
 #endif

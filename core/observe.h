@@ -1,6 +1,7 @@
-/* observe: the facts an engine reports, and the sink that takes them. An engine speaks through its sink alone: replies, the
- * replication stream, and what an onlooker wants to count. Every function is called during the engine call that caused it,
- * in the order in which things happen; what it is given is valid during the call only. No function may be NULL. */
+/* observe: the facts an engine reports, and the sink that takes them. An engine speaks through its
+ * sink alone: replies, the replication stream, and what an onlooker wants to count. Every function
+ * is called during the engine call that caused it, in the order in which things happen; what it is
+ * given is valid during the call only. No function may be NULL. */
 #ifndef LAPSE_CORE_OBSERVE_H
 #define LAPSE_CORE_OBSERVE_H
 
@@ -9,25 +10,28 @@
 #include "request.h"
 
 enum reply_kind {
-    REPLY_STATUS,          /* text: OK, PONG */
-    REPLY_ERROR,           /* text, then word if any, then after: "ERR invalid expire time in '" "set" "' command" */
+    REPLY_STATUS, /* text: OK, PONG */
+    REPLY_ERROR,  /* text, then word if any, then after: "ERR invalid expire time in '" "set" "'
+                     command" */
     REPLY_UNKNOWN_COMMAND, /* the error that quotes the request; the printer has the request */
     REPLY_INTEGER,         /* integer */
     REPLY_VALUE,           /* bulk string: value */
     REPLY_KEY,             /* bulk string: a key's name */
     REPLY_TEXT,            /* bulk string: text */
-    REPLY_NUMBER_TEXT,     /* bulk string: integer in decimal (SCAN's cursor, CONFIG GET's figures); unsigned */
+    REPLY_NUMBER_TEXT,     /* bulk string: integer in decimal (SCAN's cursor, CONFIG GET's figures);
+                              unsigned */
     REPLY_NIL,             /* null bulk string */
     REPLY_ARRAY,           /* integer elements follow as items of their own */
-    REPLY_INFO,            /* bulk string: the INFO text, printed from engine_stats; word is the section or TEXT_NONE */
-    REPLY_HTSTATS,         /* bulk string: DEBUG HTSTATS of database `integer` */
+    REPLY_INFO,    /* bulk string: the INFO text, printed from engine_stats; word is the section or
+                      TEXT_NONE */
+    REPLY_HTSTATS, /* bulk string: DEBUG HTSTATS of database `integer` */
 };
 
 struct reply_item {
     uint8_t kind; /* enum reply_kind */
     int64_t integer;
-    const char *text; /* static */
-    const char *name; /* static, or NULL: between text and after, instead of word */
+    const char *text;  /* static */
+    const char *name;  /* static, or NULL: between text and after, instead of word */
     const char *after; /* static, or NULL */
     text_id word;
     key_id key;
@@ -65,8 +69,8 @@ struct sink {
     void *context;
     void (*reply)(void *context, uint32_t client, const struct reply *);
     void (*stream)(void *context, const struct stream_command *);
-    /* A key with a TTL came to weigh `bytes` of modelled memory (both entries, key, value), or no longer does. A change of
-     * deadline or weight is a removal and an addition. */
+    /* A key with a TTL came to weigh `bytes` of modelled memory (both entries, key, value), or no
+     * longer does. A change of deadline or weight is a removal and an addition. */
     void (*deadline_added)(void *context, ms_t deadline_ms, uint64_t bytes);
     void (*deadline_removed)(void *context, ms_t deadline_ms, uint64_t bytes);
     /* A logically expired key was deleted, lateness_ms (>= 1) after its deadline. */

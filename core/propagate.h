@@ -1,7 +1,7 @@
-/* propagate: commands owed to replicas, queued as they are rewritten and flushed when the outermost command or the expire
- * cycle is done (7.0 server.c alsoPropagate, propagatePendingCommands; engine facts 6.1). Earlier generations feed an
- * expired key's DEL at once: their row says so.
- * Nothing is queued while nobody listens: no backlog, or this server is a replica itself. */
+/* propagate: commands owed to replicas, queued as they are rewritten and flushed when the outermost
+ * command or the expire cycle is done (7.0 server.c alsoPropagate, propagatePendingCommands; engine
+ * facts 6.1). Earlier generations feed an expired key's DEL at once: their row says so. Nothing is
+ * queued while nobody listens: no backlog, or this server is a replica itself. */
 #ifndef LAPSE_CORE_PROPAGATE_H
 #define LAPSE_CORE_PROPAGATE_H
 
@@ -13,8 +13,10 @@
 
 /* What a generation decides about the stream. */
 struct stream_policy {
-    bool batched;       /* 7.0: one queue, flushed once and wrapped in MULTI when it holds two or more; else at once */
-    bool absolute_ttls; /* 7.0: relative TTLs leave as PXAT and PEXPIREAT; before: verbatim, relative */
+    bool batched; /* 7.0: one queue, flushed once and wrapped in MULTI when it holds two or more;
+                     else at once */
+    bool absolute_ttls; /* 7.0: relative TTLs leave as PXAT and PEXPIREAT; before: verbatim,
+                           relative */
     bool ping_is_lower; /* 6.2 and later write "ping" */
 };
 
@@ -40,19 +42,21 @@ struct propagate {
     bool listening;  /* master with a backlog */
 };
 
-void propagate_init(struct propagate *, const struct stream_policy *, struct backlog *, const struct sink *,
-                    const struct texts *, const struct keys *, struct cpu *);
+void propagate_init(struct propagate *, const struct stream_policy *, struct backlog *,
+                    const struct sink *, const struct texts *, const struct keys *, struct cpu *);
 void propagate_release(struct propagate *);
 
 /* Queues (or, unbatched, feeds) one command. argv is copied. */
-void propagate_command(struct propagate *, uint8_t db, const struct command *, const struct arg *argv, uint32_t argc);
+void propagate_command(struct propagate *, uint8_t db, const struct command *,
+                       const struct arg *argv, uint32_t argc);
 
-/* Feeds the queue. Two or more commands are wrapped in MULTI and EXEC if `wrap`; the expire cycle, SCAN and RANDOMKEY
- * never wrap. */
+/* Feeds the queue. Two or more commands are wrapped in MULTI and EXEC if `wrap`; the expire cycle,
+ * SCAN and RANDOMKEY never wrap. */
 void propagate_flush(struct propagate *, bool wrap);
 
-/* Feeds one command as it is: SELECT first if need be. For PING (db -1: never a SELECT), and for a replica that hands its
- * master's stream on. */
-void propagate_feed(struct propagate *, int db, const struct command *, const struct arg *argv, uint32_t argc);
+/* Feeds one command as it is: SELECT first if need be. For PING (db -1: never a SELECT), and for a
+ * replica that hands its master's stream on. */
+void propagate_feed(struct propagate *, int db, const struct command *, const struct arg *argv,
+                    uint32_t argc);
 
 #endif

@@ -1,5 +1,6 @@
-/* request: a command and its arguments as plain data. No pointer inside, so a request may be queued, copied into the
- * replication stream and kept; what an id means is known by `keys` and `texts`, shared by all servers of a run. */
+/* request: a command and its arguments as plain data. No pointer inside, so a request may be
+ * queued, copied into the replication stream and kept; what an id means is known by `keys` and
+ * `texts`, shared by all servers of a run. */
 #ifndef LAPSE_CORE_REQUEST_H
 #define LAPSE_CORE_REQUEST_H
 
@@ -32,12 +33,15 @@ static inline struct arg arg_key(const struct keys *keys, key_id id) {
 static inline struct arg arg_number(int64_t number) {
     return (struct arg){.kind = ARG_NUMBER, .length = decimal_length(number), .number = number};
 }
-static inline struct arg arg_fill(uint32_t length) { return (struct arg){.kind = ARG_FILL, .length = length}; }
+static inline struct arg arg_fill(uint32_t length) {
+    return (struct arg){.kind = ARG_FILL, .length = length};
+}
 
 struct command; /* command.h */
 
-/* One command as a client sends it or the stream carries it. argv[0] is the word as typed; `command` is NULL when the
- * server does not know it. argv belongs to the caller and is read only during the call. */
+/* One command as a client sends it or the stream carries it. argv[0] is the word as typed;
+ * `command` is NULL when the server does not know it. argv belongs to the caller and is read only
+ * during the call. */
 struct request {
     const struct command *command;
     const struct arg *argv;

@@ -1,7 +1,7 @@
 /* rng: a seeded stream of integers, passed by value or pointer and owned by whoever draws from it.
- * xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018) seeded by splitmix64.
- * A fork depends on the parent's seed and the label alone, never on how much the parent has drawn, so a new consumer
- * shifts nobody else's draws. */
+ * xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018) seeded
+ * by splitmix64. A fork depends on the parent's seed and the label alone, never on how much the
+ * parent has drawn, so a new consumer shifts nobody else's draws. */
 #ifndef LAPSE_CORE_RNG_H
 #define LAPSE_CORE_RNG_H
 

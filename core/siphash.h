@@ -1,5 +1,6 @@
-/* siphash: SipHash-1-2, the keyed hash of the server's dicts since 4.0 (Aumasson and Bernstein, 2012, with one
- * compression and two finalisation rounds). Output is the full 64 bits; a dict masks the low ones. */
+/* siphash: SipHash-1-2, the keyed hash of the server's dicts since 4.0 (Aumasson and Bernstein,
+ * 2012, with one compression and two finalisation rounds). Output is the full 64 bits; a dict masks
+ * the low ones. */
 #ifndef LAPSE_CORE_SIPHASH_H
 #define LAPSE_CORE_SIPHASH_H
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 _Noreturn void assert_failed(const char *expression, const char *file, int line) {
-    fprintf(stderr, "%s:%d: broken invariant: %s (seed %" PRIu64 ")\n", file, line, expression, test_seed());
+    fprintf(stderr, "%s:%d: broken invariant: %s (seed %" PRIu64 ")\n", file, line, expression,
+            test_seed());
     abort();
 }
 
@@ -21,7 +22,8 @@ uint32_t test_rounds(uint32_t usual) {
 
 int test_run(Suite *suite) {
     SRunner *runner = srunner_create(suite);
-    printf("seed %" PRIu64 " (repeat with LAPSE_TEST_SEED=%" PRIu64 ")\n", test_seed(), test_seed());
+    printf("seed %" PRIu64 " (repeat with LAPSE_TEST_SEED=%" PRIu64 ")\n", test_seed(),
+           test_seed());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

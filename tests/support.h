@@ -1,4 +1,5 @@
-/* support: what every test program shares: the assert handler, a printed seed, and running a Check suite. */
+/* support: what every test program shares: the assert handler, a printed seed, and running a Check
+ * suite. */
 #ifndef LAPSE_TESTS_SUPPORT_H
 #define LAPSE_TESTS_SUPPORT_H
 
@@ -7,8 +8,8 @@
 #include "base.h"
 #include "rng.h"
 
-/* The seed of this run's property tests: LAPSE_TEST_SEED if set, else a fixed one. Printed once, before anything runs, with
- * the line that repeats it. */
+/* The seed of this run's property tests: LAPSE_TEST_SEED if set, else a fixed one. Printed once,
+ * before anything runs, with the line that repeats it. */
 uint64_t test_seed(void);
 
 /* How many rounds a property test does: `usual`, times LAPSE_TEST_ROUNDS if set. */
