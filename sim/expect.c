@@ -1,0 +1,1 @@
+#include "expect.h"

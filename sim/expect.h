@@ -1,0 +1,38 @@
+/* expect: lines such as `max(master.stale_percent) < 60`, `p99(master.request_us) < 30ms`,
+ * `near.reclaimed_99_ms < 8s`. AGGREGATE(SERVER.COLUMN) OP VALUE   over the trace's rows: max, min,
+ * mean, last, sum, p50, p90, p99, p999 (p..(SERVER.request_us) and p..(SERVER.expiry_lag_ms) over
+ * the run's requests, keys) SERVER.COLUMN OP VALUE              a column of the summary OP is <,
+ * <=, >, >=, ==, !=. VALUE is a number, or one with a unit of the column's kind (ms, s, us, KiB,
+ * MiB, %). */
+#ifndef LAPSE_SIM_EXPECT_H
+#define LAPSE_SIM_EXPECT_H
+
+#include <stdio.h>
+
+#include "histogram.h"
+#include "summary.h"
+#include "trace.h"
+
+struct expectation;
+
+/* NULL with a message naming what was expected and the nearest known word. server_names ends with
+ * NULL. */
+struct expectation *expectation_parse(const char *text, const char *const *server_names,
+                                      char *message, size_t size);
+void expectation_destroy(struct expectation *);
+
+/* Feeds every row of every server. */
+void expectation_add_row(struct expectation *, const struct trace_row *);
+
+struct expectation_result {
+    bool holds;
+    bool known;      /* false: no row to speak of; then it does not hold */
+    char figure[64]; /* the figure with its unit, as printed */
+};
+struct expectation_result expectation_finish(const struct expectation *,
+                                             const struct summary_row *summaries,
+                                             size_t summary_count,
+                                             const struct histogram *const *request_us,
+                                             const struct histogram *const *expiry_lag_ms);
+
+#endif

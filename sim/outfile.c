@@ -1,0 +1,1 @@
+#include "outfile.h"

@@ -1,0 +1,31 @@
+/* outfile: output files that appear whole or not at all: written beside (NAME.partial), renamed
+ * when complete. */
+#ifndef LAPSE_SIM_OUTFILE_H
+#define LAPSE_SIM_OUTFILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct outfile {
+    FILE *stream;
+    char *path;
+    char *partial_path;
+};
+
+/* Opens PATH.partial for writing. False with errno set. */
+bool outfile_open(struct outfile *, const char *path);
+
+/* Flushes, closes and renames. False with errno set; then the partial file stays, with every row
+ * that was finished. */
+bool outfile_commit(struct outfile *);
+
+/* Closes and removes the partial file, or keeps it (an interrupted run's rows). */
+void outfile_abandon(struct outfile *, bool keep);
+
+/* mkdir -p. */
+bool outfile_make_directory(const char *path);
+
+/* xxh64 of a file's bytes as 16 hex digits; false with errno set. */
+bool outfile_hash(const char *path, char hex[17]);
+
+#endif
