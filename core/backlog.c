@@ -1,1 +1,214 @@
 #include "backlog.h"
+
+#include <stdlib.h>
+
+#define BLOCK_HEADER_BYTES 40 /* reference count, id, offset, size, used (7.0 replBufBlock) */
+#define LIST_NODE_BYTES    24
+#define BLOCK_BYTES_MIN    16384 /* PROTO_REPLY_CHUNK_BYTES */
+#define TRIM_AFTER_FEED                                                                            \
+    64 /* blocks dropped at most at one call (REPL_BACKLOG_TRIM_BLOCKS_PER_CALL) */
+
+void backlog_init(struct backlog *b, struct memory *memory, uint64_t size_bytes) {
+    *b = (struct backlog){.memory = memory, .size_bytes = size_bytes};
+}
+
+static struct repl_block *block_at(const struct backlog *b, uint64_t serial) {
+    return &b->blocks[serial % b->block_capacity];
+}
+
+static uint64_t last_block(const struct backlog *b) { return b->first_block + b->block_count - 1; }
+
+/* What the buffer takes beyond the backlog's size is the replicas', as INFO splits it
+ * (mem_clients_slaves). */
+static void split_classes(struct backlog *b) {
+    int64_t over = 0, before = b->memory->bytes[MEMORY_REPLICA_BUFFERS];
+    int64_t total = b->memory->bytes[MEMORY_BACKLOG] + before;
+    for (int i = 0; i < REPLICAS_MAX; i++)
+        if (b->readers[i].attached && total > (int64_t)b->size_bytes)
+            over = total - (int64_t)b->size_bytes;
+    if (over > before)
+        memory_move(b->memory, MEMORY_BACKLOG, MEMORY_REPLICA_BUFFERS, (uint64_t)(over - before));
+    if (over < before)
+        memory_move(b->memory, MEMORY_REPLICA_BUFFERS, MEMORY_BACKLOG, (uint64_t)(before - over));
+}
+
+static void drop_head(struct backlog *b) {
+    struct repl_block *head = block_at(b, b->first_block);
+    int64_t needed = (int64_t)head->booked_bytes;
+    if (b->memory->bytes[MEMORY_BACKLOG] < needed)
+        memory_move(b->memory, MEMORY_REPLICA_BUFFERS, MEMORY_BACKLOG,
+                    (uint64_t)(needed - b->memory->bytes[MEMORY_BACKLOG]));
+    memory_give(b->memory, MEMORY_BACKLOG, head->size_bytes + BLOCK_HEADER_BYTES);
+    memory_give(b->memory, MEMORY_BACKLOG, LIST_NODE_BYTES);
+    b->repl_buffer_bytes -= head->size_bytes + BLOCK_HEADER_BYTES + LIST_NODE_BYTES;
+    b->first_block++;
+    b->block_count--;
+}
+
+void backlog_release(struct backlog *b) {
+    while (b->block_count > 0) drop_head(b);
+    free(b->blocks);
+    b->blocks = NULL;
+}
+
+void backlog_activate(struct backlog *b) { b->active = true; }
+
+static void grow_ring(struct backlog *b) {
+    uint64_t capacity = b->block_capacity ? b->block_capacity * 2 : 64;
+    struct repl_block *blocks = malloc(capacity * sizeof *blocks);
+    ASSERT(blocks);
+    for (uint64_t i = 0; i < b->block_count; i++)
+        blocks[(b->first_block + i) % capacity] = *block_at(b, b->first_block + i);
+    free(b->blocks);
+    b->blocks = blocks;
+    b->block_capacity = capacity;
+}
+
+/* A block as large as what remains, but at least 16 KiB and at most a sixteenth of the backlog (if
+ * that is more). */
+static uint64_t block_request_bytes(const struct backlog *b, uint64_t remaining) {
+    uint64_t least = remaining > BLOCK_BYTES_MIN ? remaining : BLOCK_BYTES_MIN;
+    uint64_t most = b->size_bytes / 16 > BLOCK_BYTES_MIN ? b->size_bytes / 16 : BLOCK_BYTES_MIN;
+    return (least < most ? least : most) + BLOCK_HEADER_BYTES;
+}
+
+static struct repl_block *add_block(struct backlog *b, uint64_t remaining) {
+    if (b->block_count == b->block_capacity) grow_ring(b);
+    uint64_t usable = memory_take(b->memory, MEMORY_BACKLOG, block_request_bytes(b, remaining));
+    uint64_t node = memory_take(b->memory, MEMORY_BACKLOG, LIST_NODE_BYTES);
+    struct repl_block *block = block_at(b, b->first_block + b->block_count++);
+    *block = (struct repl_block){.offset = b->master_repl_offset + 1,
+                                 .size_bytes = usable - BLOCK_HEADER_BYTES,
+                                 .booked_bytes = usable + node};
+    b->repl_buffer_bytes += usable + LIST_NODE_BYTES;
+    return block;
+}
+
+static uint64_t fill(struct backlog *b, struct repl_block *block, uint64_t bytes) {
+    uint64_t room = block->size_bytes - block->used_bytes;
+    uint64_t taken = bytes < room ? bytes : room;
+    block->used_bytes += taken;
+    b->master_repl_offset += (int64_t)taken;
+    b->histlen_bytes += taken;
+    return bytes - taken;
+}
+
+/* Whoever has read everything so far starts at the block that holds the first new byte. */
+static void start_readers(struct backlog *b, uint64_t serial) {
+    for (int i = 0; i < REPLICAS_MAX; i++) {
+        struct backlog_reader *r = &b->readers[i];
+        if (!r->attached || r->reading) continue;
+        r->reading = true;
+        r->block = serial;
+        block_at(b, serial)->references++;
+    }
+}
+
+static void after_new_block(struct backlog *b) {
+    if (!b->holds) {
+        b->holds = true;
+        block_at(b, b->first_block)->references++;
+    }
+    backlog_trim(b, TRIM_AFTER_FEED);
+}
+
+void backlog_feed(struct backlog *b, uint64_t bytes) {
+    if (!b->active || bytes == 0) return;
+    uint64_t start = b->first_block + b->block_count;
+    bool grown = false;
+    if (b->block_count > 0) {
+        struct repl_block *tail = block_at(b, last_block(b));
+        if (tail->used_bytes < tail->size_bytes) start = last_block(b);
+        bytes = fill(b, tail, bytes);
+    }
+    while (bytes > 0) {
+        bytes = fill(b, add_block(b, bytes), bytes);
+        grown = true;
+    }
+    start_readers(b, start);
+    if (grown) after_new_block(b);
+    split_classes(b);
+}
+
+int backlog_attach(struct backlog *b) {
+    for (int i = 0; i < REPLICAS_MAX; i++) {
+        if (b->readers[i].attached) continue;
+        b->readers[i] =
+            (struct backlog_reader){.attached = true, .sent_offset = b->master_repl_offset};
+        return i;
+    }
+    return -1;
+}
+
+void backlog_detach(struct backlog *b, int reader) {
+    struct backlog_reader *r = &b->readers[reader];
+    if (r->reading) block_at(b, r->block)->references--;
+    *r = (struct backlog_reader){.attached = false};
+    backlog_trim(b, TRIM_AFTER_FEED);
+    split_classes(b);
+}
+
+static int64_t block_end(const struct repl_block *block) {
+    return block->offset + (int64_t)block->used_bytes - 1;
+}
+
+/* A reader that is through with a block moves to the next; with the last one it stays. */
+void backlog_sent(struct backlog *b, int reader, int64_t offset) {
+    struct backlog_reader *r = &b->readers[reader];
+    ASSERT(r->attached && offset >= r->sent_offset && offset <= b->master_repl_offset);
+    r->sent_offset = offset;
+    while (r->reading && r->block < last_block(b) && block_end(block_at(b, r->block)) <= offset) {
+        block_at(b, r->block++)->references--;
+        block_at(b, r->block)->references++;
+        backlog_trim(b, TRIM_AFTER_FEED);
+    }
+    split_classes(b);
+}
+
+/* The head goes only if the backlog alone refers to it and what remains is still longer than the
+ * backlog's size: "at least its size", and far more while a slow replica holds the head. */
+void backlog_trim(struct backlog *b, uint32_t blocks_max) {
+    while (blocks_max-- > 0 && b->histlen_bytes > b->size_bytes && b->block_count > 1) {
+        struct repl_block *head = block_at(b, b->first_block);
+        if (head->references != 1 || !b->holds) break;
+        if (b->histlen_bytes - head->size_bytes <= b->size_bytes) break;
+        b->histlen_bytes -= head->used_bytes;
+        drop_head(b);
+        block_at(b, b->first_block)->references++;
+    }
+}
+
+uint64_t backlog_pending_bytes(const struct backlog *b, int reader) {
+    return (uint64_t)(b->master_repl_offset - b->readers[reader].sent_offset);
+}
+
+int64_t backlog_first_offset(const struct backlog *b) {
+    return b->active ? b->master_repl_offset - (int64_t)b->histlen_bytes + 1 : 0;
+}
+
+static uint32_t references_to(const struct backlog *b, uint64_t serial) {
+    uint32_t count = b->holds && serial == b->first_block;
+    for (int i = 0; i < REPLICAS_MAX; i++)
+        count += b->readers[i].reading && b->readers[i].block == serial;
+    return count;
+}
+
+void backlog_check(const struct backlog *b) {
+    uint64_t used = 0, booked = 0, shown = 0;
+    int64_t next = backlog_first_offset(b);
+    for (uint64_t i = 0; i < b->block_count; i++) {
+        const struct repl_block *block = block_at(b, b->first_block + i);
+        ASSERT(block->offset == next);
+        ASSERT(block->used_bytes > 0 && block->used_bytes <= block->size_bytes);
+        ASSERT(block->references == references_to(b, b->first_block + i));
+        ASSERT(i + 1 == b->block_count || block->used_bytes == block->size_bytes);
+        next += (int64_t)block->used_bytes;
+        used += block->used_bytes;
+        booked += block->booked_bytes;
+        shown += block->size_bytes + BLOCK_HEADER_BYTES + LIST_NODE_BYTES;
+    }
+    ASSERT(used == b->histlen_bytes && shown == b->repl_buffer_bytes);
+    ASSERT((int64_t)booked ==
+           b->memory->bytes[MEMORY_BACKLOG] + b->memory->bytes[MEMORY_REPLICA_BUFFERS]);
+    ASSERT(!b->active || next == b->master_repl_offset + 1);
+}

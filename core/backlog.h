@@ -2,7 +2,7 @@
  * replication.c; engine facts 7.2). One list of blocks serves the backlog and every replica; each
  * holds a reference to the block it still needs. Only sizes are kept here, the bytes are the sink's
  * business. Offsets count from 1: master_repl_offset bytes were fed. Invariants: repl_buffer_bytes
- * is the sum over blocks of usable + 24; histlen covers the kept blocks' used bytes. */
+ * is the sum over blocks of usable + 24; histlen is what the kept blocks hold. */
 #ifndef LAPSE_CORE_BACKLOG_H
 #define LAPSE_CORE_BACKLOG_H
 

@@ -1,1 +1,71 @@
 #include "engine_state.h"
+
+#define DBS_PER_CALL          16 /* databases that one cron resizes (7.0 databasesCron) */
+#define REPLICATION_PERIOD_MS 1000
+
+/* hz doubles while there are more than 200 clients for each call, up to 500; recomputed from the
+ * configured hz each time (7.0 serverCron). */
+static uint32_t effective_hz(const struct engine *engine) {
+    uint32_t hz = (uint32_t)engine->config.hz;
+    if (!engine->config.dynamic_hz) return hz;
+    while (engine->clients_open / hz > CLIENTS_PER_HZ_MAX) {
+        hz *= 2;
+        if (hz > HZ_MAX) return HZ_MAX;
+    }
+    return hz;
+}
+
+/* Jobs of a period run by the count of crons, not by the clock, and so fall behind with them. */
+static bool is_due(const struct engine *engine, uint32_t period_ms) {
+    uint32_t cron_ms = 1000 / engine->expire.hz;
+    return period_ms <= cron_ms || engine->cronloops % (period_ms / cron_ms) == 0;
+}
+
+static void shrink_if_sparse(struct dict *dict) {
+    if (dict_wants_shrink(dict)) dict_shrink(dict);
+}
+
+static void resize_databases(struct engine *engine) {
+    uint32_t count = (uint32_t)engine->config.databases;
+    uint32_t visits = count < DBS_PER_CALL ? count : DBS_PER_CALL;
+    for (uint32_t i = 0; i < visits; i++) {
+        struct db *db = &engine->dbs[engine->resize_db++ % count];
+        shrink_if_sparse(&db->main);
+        shrink_if_sparse(&db->expires);
+    }
+}
+
+/* One millisecond for one dict of one database; it stays with that database until nothing is left
+ * to move. */
+static bool rehash_database(struct db *db) {
+    struct dict *dict = dict_rehashing(&db->main) ? &db->main : &db->expires;
+    if (!dict_rehashing(dict)) return false;
+    dict_rehash_for_1ms(dict);
+    return true;
+}
+
+static void rehash_databases(struct engine *engine) {
+    uint32_t count = (uint32_t)engine->config.databases;
+    for (uint32_t i = 0; i < count && i < DBS_PER_CALL; i++) {
+        if (rehash_database(&engine->dbs[engine->rehash_db % count])) return;
+        engine->rehash_db = (engine->rehash_db + 1) % count;
+    }
+}
+
+/* A replica never expires actively; the keys that a writable one would track do not occur. */
+static void cron_databases(struct engine *engine) {
+    if (engine->active_expire_enabled && !engine->config.is_replica)
+        expire_cycle(&engine->expire, EXPIRE_CYCLE_SLOW, engine->dbs,
+                     (uint32_t)engine->config.databases);
+    resize_databases(engine);
+    if (engine->config.activerehashing) rehash_databases(engine);
+}
+
+void cron_run(struct engine *engine) {
+    cpu_charge(&engine->cpu, COST_CRON, 1);
+    engine->host.command_now_ms = cpu_wall_ms(&engine->cpu);
+    engine->expire.hz = effective_hz(engine);
+    cron_databases(engine);
+    if (is_due(engine, REPLICATION_PERIOD_MS)) cron_replication(engine);
+    engine->cronloops++;
+}

@@ -1,1 +1,199 @@
 #include "db.h"
+
+#include "propagate.h"
+
+#define ENTRY_REQUEST_BYTES 24  /* three words: key, value or deadline, next */
+#define RANDOM_KEY_TRIES    100 /* on a replica whose keys all have a TTL (7.0 db.c dbRandomKey) */
+
+void db_init(struct db *db, uint8_t id, struct db_host *host, const struct dict_policy *policy) {
+    *db = (struct db){.host = host, .id = id};
+    dict_init(&db->main, DICT_MAIN, &db->entries, host->keys, host->cpu, host->memory, policy);
+    dict_init(&db->expires, DICT_EXPIRES, &db->entries, host->keys, host->cpu, host->memory,
+              policy);
+}
+
+void db_release(struct db *db) {
+    db_flush(db);
+    entries_release(&db->entries);
+}
+
+uint64_t db_key_bytes(const struct db *db, key_id id) {
+    const struct memory *memory = db->host->memory;
+    struct object value = entry_value(entries_at(&db->entries, id));
+    uint64_t entry_bytes = allocator_usable(memory->allocator, ENTRY_REQUEST_BYTES);
+    uint64_t name_bytes = sds_request_bytes(keys_length(db->host->keys, id));
+    return entry_bytes + allocator_usable(memory->allocator, name_bytes) +
+           object_usable_bytes(memory, &value) + (dict_has(&db->expires, id) ? entry_bytes : 0);
+}
+
+/* The onlooker's books: called before and after whatever changes a volatile key's deadline or
+ * weight. */
+static void tell_removed(const struct db *db, key_id id) {
+    if (!dict_has(&db->expires, id)) return;
+    const struct sink *sink = db->host->sink;
+    sink->deadline_removed(sink->context, entries_at(&db->entries, id)->deadline_ms,
+                           db_key_bytes(db, id));
+}
+
+static void tell_added(const struct db *db, key_id id) {
+    if (!dict_has(&db->expires, id)) return;
+    const struct sink *sink = db->host->sink;
+    sink->deadline_added(sink->context, entries_at(&db->entries, id)->deadline_ms,
+                         db_key_bytes(db, id));
+}
+
+ms_t db_deadline_ms(struct db *db, key_id id) {
+    if (!dict_find(&db->expires, id)) return -1;
+    dict_find(&db->main, id); /* a sanity lookup that is compiled into the server */
+    return entries_at(&db->entries, id)->deadline_ms;
+}
+
+static ms_t lazy_now_ms(struct db_host *host) {
+    return host->in_command ? host->command_now_ms : cpu_wall_ms(host->cpu);
+}
+
+/* A stored negative deadline counts as none (7.0 keyIsExpired returns early). */
+bool db_is_expired(struct db *db, key_id id) {
+    ms_t deadline_ms = db_deadline_ms(db, id);
+    return deadline_ms >= 0 && lazy_now_ms(db->host) > deadline_ms;
+}
+
+bool db_expire_if_needed(struct db *db, key_id id) {
+    struct db_host *host = db->host;
+    if (!db_is_expired(db, id)) return false;
+    if (host->is_replica) {
+        if (host->client == DB_CLIENT_MASTER_LINK) return false;
+        return host->lazy->replica_hides_from_writes || host->command_is_readonly;
+    }
+    db_delete_expired(db, id, lazy_now_ms(host), EXPIRY_LAZY);
+    return true;
+}
+
+struct entry *db_lookup(struct db *db, key_id id, unsigned flags) {
+    bool found = dict_find(&db->main, id) && !db_expire_if_needed(db, id);
+    if (!(flags & (LOOKUP_WRITE | LOOKUP_NOSTATS))) {
+        db->host->keyspace_hits += found;
+        db->host->keyspace_misses += !found;
+    }
+    return found ? entries_at(&db->entries, id) : NULL;
+}
+
+void db_delete_expired(struct db *db, key_id id, ms_t now_ms, enum expiry_cause cause) {
+    struct db_host *host = db->host;
+    enum word word = host->lazyfree_lazy_expire ? WORD_UNLINK : WORD_DEL;
+    ms_t late_ms = now_ms - entries_at(&db->entries, id)->deadline_ms;
+    db_delete(db, id);
+    propagate_word(host->propagate, db->id, word, id);
+    host->expired_keys++;
+    host->sink->key_expired(host->sink->context, late_ms, cause);
+}
+
+void db_add(struct db *db, key_id id, const struct object *value) {
+    entry_set_value(entries_touch(&db->entries, id), value);
+    bool added = dict_add(&db->main, id);
+    ASSERT(added);
+    memory_take(db->host->memory, MEMORY_KEYS, sds_request_bytes(keys_length(db->host->keys, id)));
+    object_take(db->host->memory, value);
+}
+
+void db_replace_in_place(struct db *db, key_id id, const struct object *value) {
+    struct entry *entry = entries_at(&db->entries, id);
+    struct object old = entry_value(entry);
+    tell_removed(db, id);
+    object_give(db->host->memory, &old);
+    object_charge_free(db->host->cpu, &old);
+    entry_set_value(entry, value);
+    object_take(db->host->memory, value);
+    tell_added(db, id);
+}
+
+void db_overwrite(struct db *db, key_id id, const struct object *value) {
+    bool found = dict_find(&db->main, id);
+    ASSERT(found);
+    cpu_charge(db->host->cpu, COST_OVERWRITE, 1);
+    db_replace_in_place(db, id, value);
+}
+
+void db_set(struct db *db, key_id id, const struct object *value, bool exists, bool keep_ttl) {
+    if (exists)
+        db_overwrite(db, id, value);
+    else
+        db_add(db, id, value);
+    if (!keep_ttl) db_remove_deadline(db, id);
+}
+
+bool db_delete(struct db *db, key_id id) {
+    tell_removed(db, id);
+    dict_delete(&db->expires, id);
+    if (!dict_delete(&db->main, id)) return false;
+    struct object value = entry_value(entries_at(&db->entries, id));
+    memory_give(db->host->memory, MEMORY_KEYS, sds_request_bytes(keys_length(db->host->keys, id)));
+    object_give(db->host->memory, &value);
+    object_charge_free(db->host->cpu, &value);
+    return true;
+}
+
+void db_set_deadline(struct db *db, key_id id, ms_t deadline_ms) {
+    bool found = dict_find(&db->main, id);
+    ASSERT(found);
+    tell_removed(db, id);
+    dict_add(&db->expires, id);
+    entries_at(&db->entries, id)->deadline_ms = deadline_ms;
+    tell_added(db, id);
+}
+
+bool db_remove_deadline(struct db *db, key_id id) {
+    bool found = dict_find(&db->main, id);
+    ASSERT(found);
+    tell_removed(db, id);
+    return dict_delete(&db->expires, id);
+}
+
+/* Gives back what hangs on every key of one table; the dicts drop their own part. */
+static void forget_table(struct db *db, int table) {
+    for (uint64_t i = 0; i < dict_size(&db->main, table); i++)
+        for (key_id id = dict_bucket(&db->main, table, i); id != KEY_NONE;
+             id = dict_next(&db->main, id)) {
+            struct object value = entry_value(entries_at(&db->entries, id));
+            tell_removed(db, id);
+            memory_give(db->host->memory, MEMORY_KEYS,
+                        sds_request_bytes(keys_length(db->host->keys, id)));
+            object_give(db->host->memory, &value);
+        }
+}
+
+uint64_t db_flush(struct db *db) {
+    uint64_t dropped = dict_used(&db->main);
+    forget_table(db, 0);
+    forget_table(db, 1);
+    cpu_charge(db->host->cpu, COST_DELETE, dropped);
+    dict_clear(&db->expires);
+    dict_clear(&db->main);
+    db->avg_ttl_ms = 0;
+    db->expires_cursor = 0;
+    return dropped;
+}
+
+key_id db_random_key(struct db *db) {
+    bool all_volatile = dict_used(&db->main) == dict_used(&db->expires);
+    for (int tries = 1;; tries++) {
+        key_id id = dict_random(&db->main, db->host->rng);
+        if (id == KEY_NONE || !dict_find(&db->expires, id)) return id;
+        if (all_volatile && db->host->is_replica && tries == RANDOM_KEY_TRIES) return id;
+        if (!db_expire_if_needed(db, id)) return id;
+    }
+}
+
+static void check_table(const struct db *db, int table) {
+    for (uint64_t i = 0; i < dict_size(&db->expires, table); i++)
+        for (key_id id = dict_bucket(&db->expires, table, i); id != KEY_NONE;
+             id = dict_next(&db->expires, id))
+            ASSERT(dict_has(&db->main, id));
+}
+
+void db_check(const struct db *db) {
+    dict_check(&db->main);
+    dict_check(&db->expires);
+    check_table(db, 0);
+    check_table(db, 1);
+}

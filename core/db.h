@@ -91,8 +91,7 @@ void db_overwrite(struct db *, key_id,
 void db_set(struct db *, key_id, const struct object *, bool exists, bool keep_ttl);
 /* Changes an existing value in place, without a dict operation (INCR on an unshared integer). */
 void db_replace_in_place(struct db *, key_id, const struct object *);
-bool db_delete(struct db *, key_id,
-               bool lazyfree); /* steps E (if not empty), M; true if it existed */
+bool db_delete(struct db *, key_id); /* steps E (if not empty), M; true if it existed */
 void db_set_deadline(struct db *, key_id, ms_t deadline_ms); /* must exist; steps M, E (grow E) */
 bool db_remove_deadline(struct db *, key_id); /* must exist; steps M, E; true if there was one */
 

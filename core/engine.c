@@ -1,1 +1,175 @@
 #include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+#define STARTUP_BYTES     876192    /* used_memory_startup of Debian's 7.0.15 (engine facts 10.6) */
+#define FIRST_CRON_NS     NS_PER_MS /* the first serverCron comes 1 ms after the start */
+#define TRIM_BEFORE_SLEEP 640 /* replication buffer blocks (ten times what a write may drop) */
+
+struct engine_config engine_config_default(void) {
+    return (struct engine_config){
+#define X(field, directive, kind, initial) .field = initial,
+        DIRECTIVE_LIST(X)
+#undef X
+            .startup_bytes = STARTUP_BYTES,
+    };
+}
+
+/* The words that are commands, resolved once, so that a rewritten command needs no look-up. */
+static void resolve_commands(struct engine *engine) {
+    for (uint32_t word = 1; word < WORDS_KNOWN; word++) {
+        const char *name = texts_bytes(engine->env.texts, word);
+        engine->propagate.commands[word] = command_find(name, strlen(name));
+    }
+}
+
+static void init_host(struct engine *engine) {
+    engine->host = (struct db_host){.cpu = &engine->cpu,
+                                    .memory = &engine->memory,
+                                    .keys = engine->env.keys,
+                                    .sink = engine->env.sink,
+                                    .propagate = &engine->propagate,
+                                    .lazy = &engine->env.generation->lazy,
+                                    .rng = &engine->env.rng,
+                                    .is_replica = engine->config.is_replica,
+                                    .lazyfree_lazy_expire = engine->config.lazyfree_lazy_expire};
+}
+
+static void init_replication(struct engine *engine) {
+    const struct engine_env *env = &engine->env;
+    backlog_init(&engine->backlog, &engine->memory, (uint64_t)engine->config.repl_backlog_size);
+    propagate_init(&engine->propagate, &env->generation->stream, &engine->backlog, env->sink,
+                   env->texts, env->keys, &engine->cpu);
+    resolve_commands(engine);
+    if (!engine->config.is_replica) return;
+    backlog_activate(&engine->backlog);
+    engine->master_client = engine_connect(engine);
+    engine->clients[engine->master_client].is_master_link = true;
+}
+
+struct engine *engine_create(const struct engine_env *env, const struct engine_config *config) {
+    struct engine *engine = calloc(1, sizeof *engine);
+    ASSERT(engine && config->databases >= 1 && config->databases <= DATABASES_MAX);
+    engine->env = *env;
+    engine->config = *config;
+    engine->cpu.prices = env->prices;
+    engine->active_expire_enabled = true;
+    engine->next_cron_ns = FIRST_CRON_NS;
+    memory_init(&engine->memory, env->allocator, config->startup_bytes);
+    init_host(engine);
+    init_replication(engine);
+    expire_init(&engine->expire, &env->generation->expire, (uint32_t)config->active_expire_effort,
+                (uint32_t)config->hz);
+    for (uint8_t i = 0; i < DATABASES_MAX; i++)
+        db_init(&engine->dbs[i], i, &engine->host, &env->generation->dict);
+    return engine;
+}
+
+void engine_destroy(struct engine *engine) {
+    for (int i = 0; i < DATABASES_MAX; i++) db_release(&engine->dbs[i]);
+    backlog_release(&engine->backlog);
+    propagate_release(&engine->propagate);
+    for (int class = 0; class < MEMORY_CLASS_COUNT; class ++)
+        ASSERT(class == MEMORY_BASE || engine->memory.bytes[class] == 0);
+    free(engine->clients);
+    free(engine->reply);
+    free(engine);
+}
+
+static uint32_t free_client(struct engine *engine) {
+    for (uint32_t i = 0; engine->clients_open < engine->client_count && i < engine->client_count;
+         i++)
+        if (!engine->clients[i].open) return i;
+    if (engine->client_count == engine->client_capacity) {
+        engine->client_capacity = engine->client_capacity ? engine->client_capacity * 2 : 16;
+        engine->clients =
+            realloc(engine->clients, engine->client_capacity * sizeof *engine->clients);
+        ASSERT(engine->clients);
+    }
+    return engine->client_count++;
+}
+
+uint32_t engine_connect(struct engine *engine) {
+    uint32_t client = free_client(engine);
+    engine->clients[client] = (struct client){.open = true};
+    engine->clients_open++;
+    return client;
+}
+
+void engine_disconnect(struct engine *engine, uint32_t client) {
+    ASSERT(client < engine->client_count && engine->clients[client].open);
+    engine->clients[client].open = false;
+    engine->clients_open--;
+}
+
+void engine_wake(struct engine *engine, struct instant now) {
+    cpu_begin(&engine->cpu, now);
+    cpu_charge(&engine->cpu, COST_TURN, 1);
+}
+
+void engine_request(struct engine *engine, uint32_t client, const struct request *request) {
+    ASSERT(client < engine->client_count && engine->clients[client].open);
+    command_execute(engine, client, request);
+}
+
+/* The time that this turn has taken so far; none where a turn's time vanishes. */
+static ns_t turn_ns(const struct engine *engine) {
+    return engine->env.prices->turn_time_vanishes ? 0 : cpu_spent_ns(&engine->cpu);
+}
+
+/* The timer is armed again when the callback returns, so the period is 1000 / hz ms plus the cron's
+ * own duration (7.0 ae.c processTimeEvents). */
+void engine_cron(struct engine *engine) {
+    cron_run(engine);
+    ns_t returned_ns = engine->cpu.began.mono_ns + turn_ns(engine);
+    engine->next_cron_ns = returned_ns + 1000 / engine->expire.hz * NS_PER_MS;
+}
+
+/* Each replica gets what the turn has fed, in one write. */
+static void charge_replica_writes(struct engine *engine) {
+    int64_t fed = engine->backlog.master_repl_offset - engine->written_offset;
+    engine->written_offset = engine->backlog.master_repl_offset;
+    if (fed == 0 || engine->config.is_replica) return;
+    for (int i = 0; i < REPLICAS_MAX; i++) {
+        if (!engine->replicas[i].attached) continue;
+        cpu_charge(&engine->cpu, COST_REPLICA_WRITE, 1);
+        cpu_charge(&engine->cpu, COST_REPLICA_KIB, (uint64_t)(fed + 1023) / 1024);
+    }
+}
+
+ns_t engine_sleep(struct engine *engine) {
+    if (engine->active_expire_enabled && !engine->config.is_replica)
+        expire_cycle(&engine->expire, EXPIRE_CYCLE_FAST, engine->dbs,
+                     (uint32_t)engine->config.databases);
+    charge_replica_writes(engine);
+    backlog_trim(&engine->backlog, TRIM_BEFORE_SLEEP);
+    return turn_ns(engine);
+}
+
+ns_t engine_next_cron(const struct engine *engine) { return engine->next_cron_ns; }
+
+/* The dicts see what SET with a TTL would do: look-up, insertion, removal of the old TTL, the new
+ * one. */
+void engine_preload(struct engine *engine, uint8_t db_id, key_id key, const struct object *value,
+                    ms_t deadline_ms) {
+    struct db *db = &engine->dbs[db_id];
+    engine->cpu.muted++;
+    db_set(db, key, value, dict_find(&db->main, key), false);
+    if (deadline_ms >= 0) db_set_deadline(db, key, deadline_ms);
+    engine->cpu.muted--;
+}
+
+bool engine_peek(const struct engine *engine, uint8_t db_id, key_id key, struct object *value,
+                 ms_t *deadline_ms) {
+    const struct db *db = &engine->dbs[db_id];
+    if (!dict_has(&db->main, key)) return false;
+    const struct entry *entry = entries_at(&db->entries, key);
+    if (value) *value = entry_value(entry);
+    if (deadline_ms) *deadline_ms = dict_has(&db->expires, key) ? entry->deadline_ms : -1;
+    return true;
+}
+
+const struct engine_config *engine_config(const struct engine *engine) { return &engine->config; }

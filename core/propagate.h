@@ -40,6 +40,7 @@ struct propagate {
     uint32_t arg_count, arg_capacity;
     int selected_db; /* slaveseldb; -1: the next command needs a SELECT */
     bool listening;  /* master with a backlog */
+    const struct command *commands[WORDS_KNOWN]; /* of the words that are commands, by enum word */
 };
 
 void propagate_init(struct propagate *, const struct stream_policy *, struct backlog *,
@@ -50,13 +51,19 @@ void propagate_release(struct propagate *);
 void propagate_command(struct propagate *, uint8_t db, const struct command *,
                        const struct arg *argv, uint32_t argc);
 
+/* Queues "DEL key" and the like: an upper-case word and one key. */
+void propagate_word(struct propagate *, uint8_t db, enum word, key_id);
+
 /* Feeds the queue. Two or more commands are wrapped in MULTI and EXEC if `wrap`; the expire cycle,
  * SCAN and RANDOMKEY never wrap. */
 void propagate_flush(struct propagate *, bool wrap);
 
-/* Feeds one command as it is: SELECT first if need be. For PING (db -1: never a SELECT), and for a
- * replica that hands its master's stream on. */
+/* Feeds one command as it is: SELECT first if need be; db -1: never a SELECT (PING). */
 void propagate_feed(struct propagate *, int db, const struct command *, const struct arg *argv,
                     uint32_t argc);
+
+/* Books a command's bytes in a replication buffer, in the portions in which the server appends
+ * them. */
+void propagate_book(struct backlog *, const struct arg *argv, uint32_t argc);
 
 #endif
