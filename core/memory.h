@@ -29,7 +29,7 @@ enum memory_class {
 
 extern const char *const memory_names[MEMORY_CLASS_COUNT];
 
-/* Size classes as data: classes of `quantum` bytes up to 16 quanta' worth of the first group, then
+/* Size classes as data: one of 8 bytes, then multiples of the quantum up to eight of them, then
  * four per doubling. */
 struct allocator {
     const char *name; /* "bundled": the server's own build; "debian": Debian's shared jemalloc */
