@@ -140,7 +140,15 @@ static void charge_replica_writes(struct engine *engine) {
     }
 }
 
+static ns_t timeout_ns(const struct engine *engine) {
+    ns_t left_ns = engine->next_cron_ns - engine->cpu.began.mono_ns - turn_ns(engine);
+    return left_ns <= 0 ? 0 : (left_ns + NS_PER_MS - 1) / NS_PER_MS * NS_PER_MS;
+}
+
+ns_t engine_poll_timeout(const struct engine *engine) { return engine->poll_timeout_ns; }
+
 ns_t engine_sleep(struct engine *engine) {
+    engine->poll_timeout_ns = timeout_ns(engine);
     if (engine->active_expire_enabled && !engine->config.is_replica)
         expire_cycle(&engine->expire, EXPIRE_CYCLE_FAST, engine->dbs,
                      (uint32_t)engine->config.databases);

@@ -75,6 +75,11 @@ void engine_request(struct engine *, uint32_t client, const struct request *);
 void engine_cron(struct engine *);
 ns_t engine_sleep(struct engine *);
 
+/* How long the poll that follows engine_sleep may wait for the timer: taken before beforeSleep's
+ * work and rounded up to whole milliseconds, as epoll does it (7.0 ae.c), so a fast cycle delays
+ * the next cron by its own time. 0 when the cron was due already. */
+ns_t engine_poll_timeout(const struct engine *);
+
 /* When serverCron is due, by the monotonic clock. The first one 1 ms after the creation at time 0.
  */
 ns_t engine_next_cron(const struct engine *);

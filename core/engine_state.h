@@ -38,6 +38,7 @@ struct engine {
     struct engine_replica replicas[REPLICAS_MAX];
     /* cron */
     ns_t next_cron_ns;
+    ns_t poll_timeout_ns;
     int64_t written_offset; /* of the stream, when the last turn ended */
     uint64_t cronloops;
     uint64_t replication_cron_loops;
