@@ -1,6 +1,7 @@
 /* histogram: integer log-linear percentiles. Values 0..63 exactly, above that 32 buckets a power of
- * two (relative error under 1/32); sum, count, min and max exactly. Mergeable; no floating point.
- */
+ * two (relative error under 1/32); sum, count, min and max exactly (a sum beyond 64 bits stays at
+ * their maximum). Mergeable; no floating point. All bytes zero is an empty one; a reset needs that
+ * or a used one, not fresh memory. */
 #ifndef LAPSE_SIM_HISTOGRAM_H
 #define LAPSE_SIM_HISTOGRAM_H
 
