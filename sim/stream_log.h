@@ -21,6 +21,9 @@ struct stream_log;
 struct stream_log *stream_log_create(void);
 void stream_log_destroy(struct stream_log *);
 void stream_log_append(struct stream_log *, const struct stream_command *, ns_t fed_ns);
+/* The records from `serial` on left at fed_ns: for a writer that is called during a turn and learns
+ * only afterwards when it ends. */
+void stream_log_stamp(struct stream_log *, uint64_t serial, ns_t fed_ns);
 uint64_t stream_log_end(const struct stream_log *);   /* serial number one past the last record */
 uint64_t stream_log_begin(const struct stream_log *); /* of the oldest kept record */
 const struct stream_record *stream_log_at(const struct stream_log *, uint64_t serial);
