@@ -16,7 +16,10 @@ struct segment {
     uint64_t end_serial; /* records below this, from the last segment's end */
     uint64_t bytes;
     int64_t end_offset;
-    ns_t sent_ns; /* its last byte leaves the sender's socket */
+    /* The sending that it is in, or will begin with: from when, for how long, and how long it
+       flies. */
+    ns_t begin_ns, wire_ns, delay_ns;
+    ns_t sent_ns; /* its last byte leaves the sender for the last time */
     ns_t arrival_ns;
 };
 
@@ -28,6 +31,7 @@ struct link {
     uint64_t in_flight_bytes; /* taken and not yet arrived */
     ns_t free_ns;             /* when the wire is free for the next segment */
     ns_t last_arrival_ns;
+    ns_t last_reverse_ns;
     bool cut; /* by an event; scheduled outages are in config */
 };
 
@@ -52,7 +56,8 @@ void link_heal(struct link *, ns_t now_ns);
 bool link_is_cut(const struct link *, ns_t now_ns); /* by an event or an outage of its config */
 
 /* When a short message (an ACK of `bytes`) sent back now arrives: latency, jitter and outages, no
- * bandwidth. In order. */
+ * bandwidth. In order. INT64_MAX while the link is cut by an event: lost, and the next ACK says
+ * more. One that was on its way when an event cut the link is the caller's to drop. */
 ns_t link_reverse_arrival(struct link *, ns_t now_ns);
 void link_check(const struct link *);
 
