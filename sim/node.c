@@ -1,1 +1,255 @@
-#include "base.h"
+#include "node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "limits.h"
+#include "world_event.h"
+
+/* The sink: an engine's facts go to the observer, its stream to the log. */
+
+/* Is a nil reply to GET a key that is there all the same, as a replica keeps it? */
+static bool node_hides(const struct node *node, const struct request *request, uint8_t db) {
+    struct object value;
+    ms_t deadline_ms;
+    if (request->command != node->get) return false;
+    return engine_peek(node->engine, db, request->argv[1].id, &value, &deadline_ms) &&
+           deadline_ms >= 0;
+}
+
+static void node_take_reply(void *context, uint32_t client, const struct reply *reply) {
+    struct node *node = context;
+    struct inbox_item *item = node->current;
+    if (!item) return; /* a command of node_command or node_connect */
+    ASSERT(client == item->engine_client);
+    item->nil = reply->items[0].kind == REPLY_NIL;
+    item->hidden = item->nil && node_hides(node, reply->request, item->db);
+    if (item->source == SOURCE_TIMED && node->env->keep_replies)
+        resp_print_reply(&node->text, reply, node->engine, node->env->names, node->env->texts);
+    item->text_end = (uint32_t)node->text.length;
+}
+
+static void node_take_stream(void *context, const struct stream_command *command) {
+    struct node *node = context;
+    if (node->log) stream_log_append(node->log, command, 0); /* its time is known at the end */
+}
+
+static void node_add_deadline(void *context, ms_t deadline_ms, uint64_t bytes) {
+    struct node *node = context;
+    census_add(node->observer.census, deadline_ms, bytes);
+}
+
+static void node_remove_deadline(void *context, ms_t deadline_ms, uint64_t bytes) {
+    struct node *node = context;
+    census_remove(node->observer.census, deadline_ms, bytes);
+}
+
+static void node_count_expiry(void *context, ms_t lateness_ms, enum expiry_cause cause) {
+    struct node *node = context;
+    observer_count_expiry(&node->observer, lateness_ms, cause);
+}
+
+static void node_count_cycle(void *context, const struct cycle_report *report) {
+    struct node *node = context;
+    observer_count_cycle(&node->observer, report);
+}
+
+/* Later offsets of one turn stand for earlier ones: the master keeps the largest. */
+static void node_take_ack(void *context, int64_t offset) {
+    struct node *node = context;
+    node->ack_offset = offset;
+}
+
+static void node_init_engine(struct node *node) {
+    char label[256];
+    snprintf(label, sizeof label, "servers.%s", node->config->name);
+    struct engine_env env = {
+        .generation = node->config->generation,
+        .allocator = node->config->allocator,
+        .prices = node->config->prices,
+        .keys = names_keys(node->env->names),
+        .texts = node->env->texts,
+        .sink = &node->sink,
+        .rng = rng_fork(node->env->root, label),
+    };
+    node->engine = engine_create(&env, &node->config->engine);
+}
+
+void node_init(struct node *node, const struct node_env *env, const struct server_config *config,
+               uint32_t index) {
+    *node = (struct node){.config = config,
+                          .env = env,
+                          .index = index,
+                          .wall_offset_us = config->clock_offset_us,
+                          .cron_event_ns = -1,
+                          .ack_offset = -1,
+                          .get = command_find("get", 3)};
+    node->sink = (struct sink){
+        .context = node,
+        .reply = node_take_reply,
+        .stream = node_take_stream,
+        .deadline_added = node_add_deadline,
+        .deadline_removed = node_remove_deadline,
+        .key_expired = node_count_expiry,
+        .cycle_ended = node_count_cycle,
+        .acknowledge = node_take_ack,
+    };
+    observer_init(&node->observer);
+    inbox_init(&node->inbox);
+    node_init_engine(node);
+    if (!config->engine.is_replica) node->log = stream_log_create();
+}
+
+void node_release(struct node *node) {
+    engine_destroy(node->engine);
+    observer_release(&node->observer);
+    inbox_release(&node->inbox);
+    resp_buffer_release(&node->text);
+    if (node->log) stream_log_destroy(node->log);
+}
+
+struct instant node_instant(const struct node *node, ns_t now_ns) {
+    return (struct instant){now_ns,
+                            node->env->start_wall_us + node->wall_offset_us + now_ns / NS_PER_US};
+}
+
+ms_t node_wall_ms(const struct node *node, ns_t now_ns) {
+    return wall_ms_of(node_instant(node, now_ns).wall_us);
+}
+
+/* Outside of any turn, so what it costs is forgotten. */
+static void node_execute(struct node *node, uint32_t client, ns_t now_ns, const char *line) {
+    struct arg argv[ARGC_MAX];
+    char message[256];
+    struct request request = {.argv = argv};
+    int argc = resp_parse_line(line, node->env->names, node->env->texts, argv, &request.command,
+                               message, sizeof message);
+    ASSERT(argc > 0 && !node->current);
+    request.argc = (uint32_t)argc;
+    engine_wake(node->engine, node_instant(node, now_ns));
+    engine_request(node->engine, client, &request);
+}
+
+uint32_t node_connect(struct node *node, uint8_t db, ns_t now_ns) {
+    char line[32];
+    uint32_t client = engine_connect(node->engine);
+    if (db == 0) return client;
+    snprintf(line, sizeof line, "SELECT %u", (unsigned)db);
+    node_execute(node, client, now_ns, line);
+    return client;
+}
+
+void node_command(struct node *node, ns_t now_ns, const char *line) {
+    uint32_t client = engine_connect(node->engine);
+    node_execute(node, client, now_ns, line);
+    engine_disconnect(node->engine, client);
+}
+
+/* The turn. */
+
+static void node_serve_request(struct node *node, struct inbox_item *item) {
+    struct request request = {item->command, inbox_argv(&node->inbox, item), item->argc};
+    node->current = item;
+    engine_request(node->engine, item->engine_client, &request);
+    node->current = NULL;
+}
+
+static void node_serve_segment(struct node *node, uint64_t end_serial) {
+    ASSERT(end_serial <= node->master->fed_serial && node->applied_serial < end_serial);
+    for (; node->applied_serial < end_serial; node->applied_serial++) {
+        struct stream_command command = stream_log_command(node->master->log, node->applied_serial);
+        engine_receive(node->engine, &command);
+    }
+}
+
+static void node_serve(struct node *node, struct inbox_item *item) {
+    switch ((enum inbox_kind)item->kind) {
+    case INBOX_REQUEST:
+        node_serve_request(node, item);
+        break;
+    case INBOX_SEGMENT:
+        node_serve_segment(node, item->end_serial);
+        break;
+    case INBOX_ACK:
+        engine_replica_acked(node->engine, (int)item->engine_client, item->offset);
+        break;
+    }
+}
+
+/* What the turn fed leaves the engine when it ends. */
+static ns_t node_work(struct node *node, ns_t now_ns) {
+    engine_wake(node->engine, node_instant(node, now_ns));
+    node->served = inbox_count(&node->inbox);
+    for (uint64_t i = 0; i < node->served; i++) node_serve(node, inbox_at(&node->inbox, i));
+    node->cron_ran = engine_next_cron(node->engine) <= now_ns;
+    if (node->cron_ran) engine_cron(node->engine);
+    ns_t busy_ns = engine_sleep(node->engine);
+    return node->config->prices->turn_time_vanishes ? 0 : busy_ns;
+}
+
+static void node_begin_turn(struct node *node, ns_t now_ns) {
+    ASSERT(!node->in_turn);
+    node->in_turn = true;
+    node->turn++;
+    node->busy_since_ns = now_ns;
+    ns_t end_ns = now_ns + node_work(node, now_ns);
+    if (node->log) stream_log_stamp(node->log, node->fed_serial, end_ns);
+    event_queue_push(node->env->queue, end_ns, WORLD_TURN_END, node->index, 0);
+}
+
+void node_notice(struct node *node, ns_t now_ns) {
+    if (!node->in_turn) node_begin_turn(node, now_ns);
+}
+
+/* epoll's timeout in whole milliseconds, rounded up from the moment of the poll: the timer fires
+ * late by less than one. A turn that an arrival began in between may have run the timer. */
+static ns_t node_poll_until(ns_t now_ns, ns_t timer_ns) {
+    return now_ns + (timer_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS * NS_PER_MS;
+}
+
+/* Polls are many and crons few. So only the timer itself stands in the queue from the first poll
+ * on, and the rounded-up wake-up is worked out when the timer falls due in sleep. */
+static void node_sleep(struct node *node, ns_t now_ns) {
+    ns_t timer_ns = engine_next_cron(node->engine);
+    node->poll_ns = now_ns;
+    if (timer_ns == node->cron_event_ns) return;
+    node->cron_event_ns = timer_ns;
+    event_queue_push(node->env->queue, timer_ns, WORLD_CRON_DUE, node->index, node->turn);
+}
+
+void node_end_turn(struct node *node, ns_t now_ns) {
+    ASSERT(node->in_turn);
+    node_settle_busy(node, now_ns);
+    node->in_turn = false;
+    inbox_drop(&node->inbox, node->served);
+    node->served = 0;
+    node->text.length = 0;
+}
+
+void node_poll(struct node *node, ns_t now_ns) {
+    ASSERT(!node->in_turn);
+    if (inbox_count(&node->inbox) || engine_next_cron(node->engine) <= now_ns)
+        node_begin_turn(node, now_ns);
+    else
+        node_sleep(node, now_ns);
+}
+
+void node_on_cron_due(struct node *node, ns_t now_ns) {
+    if (node->in_turn || engine_next_cron(node->engine) != now_ns) return;
+    ns_t wake_ns = node_poll_until(node->poll_ns, now_ns);
+    if (wake_ns == now_ns)
+        node_begin_turn(node, now_ns);
+    else
+        event_queue_push(node->env->queue, wake_ns, WORLD_WAKE, node->index, node->turn);
+}
+
+void node_on_wake(struct node *node, ns_t now_ns, uint64_t turn) {
+    if (!node->in_turn && node->turn == turn) node_begin_turn(node, now_ns);
+}
+
+void node_settle_busy(struct node *node, ns_t now_ns) {
+    if (!node->in_turn) return;
+    node->observer.counts.busy_ns += now_ns - node->busy_since_ns;
+    node->busy_since_ns = now_ns;
+}

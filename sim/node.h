@@ -1,0 +1,87 @@
+/* node: one server placed in the world: its engine, its inbox, its wall clock and its event loop.
+ * Either it sleeps in poll, until something arrives or its timer is due, or it is in a turn. All of
+ * a turn's work is done by the engine at the moment it begins; what it sends leaves when it ends
+ * (the world's part, on TURN_END), and what arrives meanwhile waits in the inbox. So the state that
+ * an onlooker sees in mid-turn is already that of the turn's end. */
+#ifndef LAPSE_SIM_NODE_H
+#define LAPSE_SIM_NODE_H
+
+#include "engine.h"
+#include "event_queue.h"
+#include "inbox.h"
+#include "names.h"
+#include "observer.h"
+#include "resp.h"
+#include "scenario.h"
+#include "stream_log.h"
+
+/* What all nodes of a run share. Owned by the world. */
+struct node_env {
+    struct event_queue *queue;
+    struct names *names;
+    struct texts *texts;
+    const struct rng *root;
+    us_t start_wall_us;
+    bool keep_replies; /* somebody wants to read the replies to timed events */
+};
+
+struct node {
+    const struct server_config *config;
+    const struct node_env *env;
+    uint32_t index;
+    us_t wall_offset_us; /* its wall clock minus the run's; clock steps change it */
+    struct engine *engine;
+    struct sink sink;
+    struct observer observer;
+
+    /* the event loop */
+    struct inbox inbox;
+    bool in_turn;
+    bool cron_ran;              /* in this turn */
+    uint64_t turn;              /* counts turns: an older wake-up is void */
+    uint64_t served;            /* records at the head of the inbox that this turn has executed */
+    ns_t busy_since_ns;         /* the turn's begin, or the row since */
+    ns_t poll_ns;               /* when it fell asleep */
+    ns_t cron_event_ns;         /* the timer for which a CRON_DUE is under way */
+    struct inbox_item *current; /* the request being executed */
+    struct resp_buffer text;    /* replies of this turn to timed events */
+    const struct command *get;
+
+    /* replication */
+    struct stream_log *log;  /* of a master: what it has fed */
+    uint64_t fed_serial;     /* records below this have left its engine, at a turn's end */
+    struct node *master;     /* of a replica */
+    uint64_t applied_serial; /* records of the master's log below this are applied */
+    int64_t ack_offset;      /* to be told to the master when the turn ends; -1: nothing */
+};
+
+void node_init(struct node *, const struct node_env *, const struct server_config *,
+               uint32_t index);
+void node_release(struct node *);
+
+struct instant node_instant(const struct node *, ns_t now_ns);
+ms_t node_wall_ms(const struct node *, ns_t now_ns);
+
+/* A connection that has selected this database. Takes no time: it was there before. */
+uint32_t node_connect(struct node *, uint8_t db, ns_t now_ns);
+
+/* Executes a command of the scenario's author, not of the run: no turn, no time, no reply. */
+void node_command(struct node *, ns_t now_ns, const char *line);
+
+/* Something is in the inbox: a sleeping node begins a turn. */
+void node_notice(struct node *, ns_t now_ns);
+
+/* Handlers of its own wake-ups. */
+void node_on_cron_due(struct node *, ns_t now_ns);
+void node_on_wake(struct node *, ns_t now_ns, uint64_t turn);
+
+/* At TURN_END, when the replies have left: what was served is gone. */
+void node_end_turn(struct node *, ns_t now_ns);
+
+/* After it, when the stream has left too: the next turn, or sleep. */
+void node_poll(struct node *, ns_t now_ns);
+
+/* Books working time up to now. */
+void node_settle_busy(struct node *, ns_t now_ns);
+
+#endif
