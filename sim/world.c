@@ -1,1 +1,265 @@
 #include "world.h"
+
+#include <string.h>
+
+#include "world_state.h"
+
+#define EVENTS_PER_QUESTION 4096 /* between two calls of interrupted() */
+
+/* Rows. */
+
+static void world_write_row(struct world *world, struct node *node, ns_t now_ns) {
+    struct trace_row row = {.server = node->config->name,
+                            .role = node->master ? "replica" : "master"};
+    node_settle_busy(node, now_ns);
+    observer_take_row(&node->observer, node->engine, now_ns, node_wall_ms(node, now_ns), &row);
+    if (node->master) feed_measure(&world->feeds[node->index], now_ns, &row);
+    if (!world->output.row(world->output.context, &row)) world->output_failed = true;
+}
+
+static bool world_writes_rows_at_cron(const struct world *world) {
+    return world->scenario->trace_interval_ns == 0 && !world->draining;
+}
+
+/* What leaves at a turn's end. */
+
+static void world_answer_timed(struct world *world, const struct node *node,
+                               const struct inbox_item *item, size_t text_start, ns_t now_ns) {
+    if (!world->output.event_reply || world->draining) return;
+    if (!world->output.event_reply(world->output.context, item->subject, now_ns,
+                                   node->text.bytes + text_start, item->text_end - text_start))
+        world->output_failed = true;
+}
+
+static void world_answer(struct world *world, struct node *node, const struct inbox_item *item,
+                         size_t text_start, ns_t now_ns) {
+    observer_count_reply(&node->observer, (now_ns - item->arrival_ns) / NS_PER_US, item->nil,
+                         item->hidden);
+    switch ((enum request_source)item->source) {
+    case SOURCE_CLIENT:
+        client_answer(&world->clients[item->subject], item, now_ns);
+        break;
+    case SOURCE_LOADER:
+        loader_answer(&world->loaders[item->subject], item, now_ns);
+        break;
+    case SOURCE_TIMED:
+        world_answer_timed(world, node, item, text_start, now_ns);
+        break;
+    }
+}
+
+static void world_answer_all(struct world *world, struct node *node, ns_t now_ns) {
+    size_t text_start = 0;
+    for (uint64_t i = 0; i < node->served; i++) {
+        const struct inbox_item *item = inbox_at(&node->inbox, i);
+        if (item->kind != INBOX_REQUEST) continue;
+        world_answer(world, node, item, text_start, now_ns);
+        text_start = item->text_end;
+    }
+}
+
+static void world_tell_stream(struct world *world, const struct node *master, uint64_t serial,
+                              ns_t now_ns) {
+    if (!world->output.stream || world->draining) return;
+    for (; serial < master->fed_serial; serial++) {
+        struct stream_command command = stream_log_command(master->log, serial);
+        if (!world->output.stream(world->output.context, master->index, now_ns, &command))
+            world->output_failed = true;
+    }
+}
+
+/* Records are kept until every replica has applied them: their age is its lag. */
+static void world_trim_log(struct world *world, struct node *master) {
+    uint64_t serial = master->fed_serial;
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
+        const struct node *node = &world->nodes[i];
+        if (node->master == master && node->applied_serial < serial) serial = node->applied_serial;
+    }
+    stream_log_trim(master->log, serial);
+}
+
+static void world_flush_master(struct world *world, struct node *master, ns_t now_ns) {
+    uint64_t serial = master->fed_serial;
+    master->fed_serial = stream_log_end(master->log);
+    if (serial == master->fed_serial) return;
+    world_tell_stream(world, master, serial, now_ns);
+    for (uint32_t i = 0; i < world->scenario->server_count; i++)
+        if (world->nodes[i].master == master) feed_pump(&world->feeds[i], now_ns);
+    world_trim_log(world, master);
+}
+
+static void world_flush_replica(struct world *world, struct node *replica, ns_t now_ns) {
+    feed_acknowledge(&world->feeds[replica->index], now_ns);
+    world_trim_log(world, replica->master);
+}
+
+/* Handlers, one a kind of event. */
+
+static void world_on_turn_end(struct world *world, const struct event *event) {
+    struct node *node = &world->nodes[event->subject];
+    world_answer_all(world, node, event->at_ns);
+    node_end_turn(node, event->at_ns);
+    if (node->master)
+        world_flush_replica(world, node, event->at_ns);
+    else
+        world_flush_master(world, node, event->at_ns);
+    if (node->cron_ran && world_writes_rows_at_cron(world))
+        world_write_row(world, node, event->at_ns);
+    node_poll(node, event->at_ns);
+}
+
+static void world_on_cron_due(struct world *world, const struct event *event) {
+    node_on_cron_due(&world->nodes[event->subject], event->at_ns);
+}
+
+static void world_on_wake(struct world *world, const struct event *event) {
+    node_on_wake(&world->nodes[event->subject], event->at_ns, event->argument);
+}
+
+static void world_on_segment(struct world *world, const struct event *event) {
+    feed_on_segment(&world->feeds[event->subject], event->at_ns, event->argument);
+}
+
+static void world_on_ack(struct world *world, const struct event *event) {
+    feed_on_ack(&world->feeds[event->subject], event->at_ns, (int64_t)event->argument);
+}
+
+static void world_on_arrival(struct world *world, const struct event *event) {
+    if (!world->draining) client_on_arrival(&world->clients[event->subject], event->at_ns);
+}
+
+static void world_on_send(struct world *world, const struct event *event) {
+    if (world->draining) return;
+    client_on_send(&world->clients[event->subject], event->at_ns, (uint32_t)event->argument);
+}
+
+static void world_on_load(struct world *world, const struct event *event) {
+    if (!world->draining) loader_on_load(&world->loaders[event->subject], event->at_ns);
+}
+
+static void world_on_timed(struct world *world, const struct event *event) {
+    struct timed *timed = &world->timed[event->subject];
+    struct feed *feed = &world->feeds[timed->config->server];
+    if (world->draining) return;
+    switch (timed->config->kind) {
+    case EVENT_COMMAND:
+        timed_send(timed, event->at_ns);
+        break;
+    case EVENT_CUT:
+        feed_cut(feed, event->at_ns);
+        break;
+    case EVENT_HEAL:
+        feed_heal(feed, event->at_ns);
+        break;
+    case EVENT_CLOCK_STEP:
+        timed->server->wall_offset_us += timed->config->step_us;
+        break;
+    }
+}
+
+static void world_schedule_interval(struct world *world, ns_t at_ns) {
+    if (at_ns < world->scenario->duration_ns)
+        event_queue_push(&world->queue, at_ns, WORLD_INTERVAL, 0, 0);
+}
+
+static void world_on_interval(struct world *world, const struct event *event) {
+    if (world->draining) return;
+    for (uint32_t i = 0; i < world->scenario->server_count; i++)
+        world_write_row(world, &world->nodes[i], event->at_ns);
+    world_schedule_interval(world, event->at_ns + world->scenario->trace_interval_ns);
+}
+
+typedef void world_handler(struct world *, const struct event *);
+
+static world_handler *const world_handlers[WORLD_EVENT_KINDS] = {
+#define X(id, handler) [WORLD_##id] = world_on_##handler,
+    WORLD_EVENT_LIST(X)
+#undef X
+};
+
+/* The run. */
+
+void world_step(struct world *world) {
+    struct event event;
+    bool popped = event_queue_pop(&world->queue, &event);
+    ASSERT(popped && event.kind < WORLD_EVENT_KINDS && event.at_ns >= world->now_ns);
+    world->now_ns = event.at_ns;
+    world_handlers[event.kind](world, &event);
+}
+
+static bool world_has_more(const struct world *world, ns_t until_ns) {
+    const struct event *next = event_queue_peek(&world->queue);
+    return next && next->at_ns <= until_ns;
+}
+
+static bool world_is_interrupted(const struct world *world) {
+    return world->output.interrupted && world->queue.popped % EVENTS_PER_QUESTION == 0 &&
+           world->output.interrupted(world->output.context, world->now_ns,
+                                     world->scenario->duration_ns, world->queue.popped);
+}
+
+/* A server whose turn ended with the run has had its last row. */
+static void world_write_last_rows(struct world *world) {
+    world->now_ns = world->scenario->duration_ns;
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
+        struct node *node = &world->nodes[i];
+        if (node->observer.rows == 0 || node->observer.row_ns < world->now_ns)
+            world_write_row(world, node, world->now_ns);
+    }
+}
+
+static void world_close_observers(struct world *world) {
+    for (uint32_t i = 0; i < world->scenario->server_count; i++)
+        observer_close(&world->nodes[i].observer);
+}
+
+static void world_start(struct world *world) {
+    ASSERT(!world->has_run);
+    world->has_run = true;
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) node_poll(&world->nodes[i], 0);
+    if (world->scenario->trace_interval_ns)
+        world_schedule_interval(world, world->scenario->trace_interval_ns);
+}
+
+enum world_end world_run(struct world *world) {
+    enum world_end end = WORLD_DONE;
+    world_start(world);
+    while (end == WORLD_DONE && world_has_more(world, world->scenario->duration_ns)) {
+        world_step(world);
+        if (world->output_failed)
+            end = WORLD_OUTPUT_FAILED;
+        else if (world_is_interrupted(world))
+            end = WORLD_INTERRUPTED;
+    }
+    if (end == WORLD_DONE) world_write_last_rows(world);
+    world_close_observers(world);
+    return world->output_failed ? WORLD_OUTPUT_FAILED : end;
+}
+
+/* Questions. */
+
+struct engine *world_engine(struct world *world, uint32_t server) {
+    return world->nodes[server].engine;
+}
+
+const struct histogram *world_request_us(const struct world *world, uint32_t server) {
+    return &world->nodes[server].observer.request_us_run;
+}
+
+const struct histogram *world_expiry_lag_ms(const struct world *world, uint32_t server) {
+    return &world->nodes[server].observer.expiry_lag_ms_run;
+}
+
+const struct histogram *world_client_us(const struct world *world, uint32_t client) {
+    return &world->clients[client].request_us;
+}
+
+uint64_t world_event_count(const struct world *world) { return world->queue.popped; }
+ns_t world_now_ns(const struct world *world) { return world->now_ns; }
+struct names *world_names(struct world *world) {
+    return world->names;
+}
+
+const char *world_note(const struct world *world, size_t index) {
+    return index < world->note_count ? world->notes[index] : NULL;
+}

@@ -1,0 +1,154 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "world_state.h"
+
+/* Nodes and links are pointed to, so each kind lies in one array that never moves. */
+static void *world_array(size_t count, size_t size) {
+    void *array = calloc(count ? count : 1, size);
+    ASSERT(array);
+    return array;
+}
+
+static struct names *world_create_names(const struct rng *root) {
+    struct rng draws = rng_fork(root, "hash-seed");
+    uint8_t seed[SIPHASH_SEED_BYTES];
+    for (size_t i = 0; i < sizeof seed; i++) seed[i] = (uint8_t)rng_next(&draws);
+    return names_create(seed);
+}
+
+static struct world *world_create_empty(const struct scenario *scenario,
+                                        const struct world_output *output) {
+    struct world *world = world_array(1, sizeof *world);
+    world->scenario = scenario;
+    world->output = *output;
+    world->root = rng_seed(scenario->seed);
+    world->names = world_create_names(&world->root);
+    event_queue_init(&world->queue);
+    world->env = (struct node_env){.queue = &world->queue,
+                                   .names = world->names,
+                                   .texts = scenario->texts,
+                                   .root = &world->root,
+                                   .start_wall_us = scenario->start_wall_us,
+                                   .keep_replies = output->event_reply != NULL};
+    world->nodes = world_array(scenario->server_count, sizeof *world->nodes);
+    world->feeds = world_array(scenario->server_count, sizeof *world->feeds);
+    world->populations = world_array(scenario->population_count, sizeof *world->populations);
+    world->loaders = world_array(scenario->population_count, sizeof *world->loaders);
+    world->clients = world_array(scenario->client_count, sizeof *world->clients);
+    world->timed = world_array(scenario->event_count, sizeof *world->timed);
+    return world;
+}
+
+static void world_add_servers(struct world *world) {
+    const struct scenario *scenario = world->scenario;
+    for (uint32_t i = 0; i < scenario->server_count; i++)
+        node_init(&world->nodes[i], &world->env, &scenario->servers[i], i);
+    for (uint32_t i = 0; i < scenario->server_count; i++) {
+        if (!world_is_replica(world, i)) continue;
+        uint32_t master = (uint32_t)scenario->servers[i].master;
+        ASSERT(!world_is_replica(world, master)); /* refused by the loader */
+        feed_init(&world->feeds[i], &world->nodes[master], &world->nodes[i], 0);
+    }
+}
+
+static void world_preload(struct world *world, struct population *population) {
+    struct node **nodes = world_array(world->scenario->server_count, sizeof *nodes);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
+        struct node *node = &world->nodes[i];
+        bool is_owner = i == population->config->server;
+        bool follows = node->master == &world->nodes[population->config->server];
+        if (is_owner || follows) nodes[count++] = node;
+    }
+    loader_preload(population, nodes, count);
+    free(nodes);
+}
+
+static void world_note_refused(struct world *world, const struct population *population) {
+    const struct csv_rows *rows = population->rows;
+    if (!rows || rows->refused == 0) return;
+    char *note = world_array(1, 4096);
+    snprintf(note, 4096, "population %s: %" PRIu32 " rows of %s refused: %s",
+             population->config->name, rows->refused, population->config->from,
+             rows->refused_lines);
+    world->notes[world->note_count++] = note;
+}
+
+static bool world_add_populations(struct world *world, struct scenario_error *error) {
+    const struct scenario *scenario = world->scenario;
+    world->notes = world_array(scenario->population_count, sizeof *world->notes);
+    for (uint32_t i = 0; i < scenario->population_count; i++) {
+        struct population *population = &world->populations[i];
+        const struct population_config *config = &scenario->populations[i];
+        if (!population_init(population, config, world->names, &world->root,
+                             scenario->start_wall_us, error))
+            return false;
+        world->populations_ready++;
+        world_note_refused(world, population);
+        if (config->preloaded)
+            world_preload(world, population);
+        else
+            loader_init(&world->loaders[i], population, i, &world->nodes[config->server]);
+    }
+    return true;
+}
+
+static void world_add_clients(struct world *world) {
+    const struct scenario *scenario = world->scenario;
+    for (uint32_t i = 0; i < scenario->client_count; i++) {
+        const struct client_config *config = &scenario->clients[i];
+        client_init(&world->clients[i], config, i, &world->nodes[config->server],
+                    world->populations, 0);
+        world->clients_ready++;
+    }
+}
+
+static bool world_add_timed(struct world *world, struct scenario_error *error) {
+    const struct scenario *scenario = world->scenario;
+    for (uint32_t i = 0; i < scenario->event_count; i++) {
+        const struct event_config *config = &scenario->events[i];
+        world->timed_ready++;
+        if (!timed_init(&world->timed[i], config, i, &world->nodes[config->server], world->timed,
+                        error))
+            return false;
+        event_queue_push(&world->queue, config->at_ns, WORLD_TIMED, i, 0);
+    }
+    return true;
+}
+
+/* Populations come first: their names have consecutive ids, which a command's key must not take. */
+struct world *world_create(const struct scenario *scenario, const struct world_output *output,
+                           struct scenario_error *error) {
+    struct world *world = world_create_empty(scenario, output);
+    world_add_servers(world);
+    if (world_add_populations(world, error)) {
+        world_add_clients(world);
+        if (world_add_timed(world, error)) return world;
+    }
+    world_destroy(world);
+    return NULL;
+}
+
+void world_destroy(struct world *world) {
+    const struct scenario *scenario = world->scenario;
+    for (uint32_t i = 0; i < world->timed_ready; i++) timed_release(&world->timed[i]);
+    for (uint32_t i = 0; i < world->clients_ready; i++) client_release(&world->clients[i]);
+    for (uint32_t i = 0; i < world->populations_ready; i++)
+        population_release(&world->populations[i]);
+    for (uint32_t i = 0; i < scenario->server_count; i++) {
+        if (world_is_replica(world, i)) feed_release(&world->feeds[i]);
+        node_release(&world->nodes[i]);
+    }
+    for (uint32_t i = 0; i < world->note_count; i++) free(world->notes[i]);
+    event_queue_release(&world->queue);
+    names_destroy(world->names);
+    free(world->notes);
+    free(world->timed);
+    free(world->clients);
+    free(world->loaders);
+    free(world->populations);
+    free(world->feeds);
+    free(world->nodes);
+    free(world);
+}

@@ -1,0 +1,43 @@
+#include "world_state.h"
+
+static void world_begin_drain(struct world *world) {
+    world->draining = true;
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
+        struct node *node = &world->nodes[i];
+        node_command(node, world->now_ns, "DEBUG SET-ACTIVE-EXPIRE 0");
+        if (node->master && world->feeds[i].link.cut) feed_heal(&world->feeds[i], world->now_ns);
+    }
+}
+
+/* Nothing waits anywhere: no request that could still write, no record on its way. */
+static bool world_is_drained(const struct world *world) {
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
+        const struct node *node = &world->nodes[i];
+        if (node->in_turn || inbox_count(&node->inbox)) return false;
+        if (node->master && !feed_is_drained(&world->feeds[i])) return false;
+    }
+    return true;
+}
+
+bool world_drain(struct world *world, ns_t limit_ns) {
+    ns_t until_ns = world->now_ns + limit_ns;
+    world_begin_drain(world);
+    while (!world_is_drained(world)) {
+        const struct event *next = event_queue_peek(&world->queue);
+        if (!next || next->at_ns > until_ns) return false;
+        world_step(world);
+    }
+    return true;
+}
+
+void world_check(struct world *world) {
+    event_queue_check(&world->queue);
+    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
+        struct node *node = &world->nodes[i];
+        engine_check(node->engine);
+        observer_check(&node->observer, node->engine, node_wall_ms(node, world->now_ns));
+        inbox_check(&node->inbox);
+        if (node->log) stream_log_check(node->log);
+        if (node->master) feed_check(&world->feeds[i]);
+    }
+}
