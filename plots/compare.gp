@@ -74,7 +74,7 @@ set linetype 8 lc rgb GREY lw 2 dt (10,3,2,3,2,3)
 
 # ---- title and legend: a line a variant, of the first server -------------------------------------
 set multiplot
-set label 1 name at screen sx(LEFT), screen sy(36) left front font FONT.":Bold,".LARGE noenhanced
+set label 1 bold(name) at screen sx(LEFT), screen sy(36) left front font FONT.",".LARGE
 set label 2 commas(keys)." keys, ".V." variants; figures of ".word(servers, 1) \
     at screen sx(LEFT), screen sy(66) left front noenhanced
 do for [v = 1:V] {
@@ -110,8 +110,8 @@ do for [i = 1:NCOLUMNS] {
     TITLE = "Memory used (".bytes_name(mu).")"
     @PANEL
     set yrange [0:headroom(M / mu)]
-    set label 2 server at screen sx(X0), screen sy(TOP - 16) left front \
-        font FONT.":Bold" textcolor rgb BLUE noenhanced
+    set label 2 bold(server) at screen sx(X0), screen sy(TOP - 16) left front \
+        textcolor rgb BLUE
     set label 3 word(roles, i) at screen sx(X1), screen sy(TOP - 16) right front \
         textcolor rgb GREY font FONT.",".SMALL noenhanced
     plot for [v = 1:V] $S using ($1 == v ? $2 : NaN):3 with lines lt v

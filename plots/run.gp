@@ -79,7 +79,7 @@ reclaimed_text(stale, ms) = stale == 0 ? "" : \
     ms < 0 ? "; 99 % never reclaimed" : "; 99 % reclaimed in ".ms_text(ms)." ┊"
 
 set multiplot
-set label 11 name at screen sx(LEFT), screen sy(36) left front font FONT.":Bold,".LARGE noenhanced
+set label 11 bold(name) at screen sx(LEFT), screen sy(36) left front font FONT.",".LARGE
 set label 12 happened at screen sx(LEFT), screen sy(68) left front noenhanced
 unset border; unset tics; set xrange [0:1]; set yrange [0:1]
 set lmargin at screen 0; set rmargin at screen 1; set tmargin at screen 1; set bmargin at screen 0
@@ -112,8 +112,8 @@ do for [i = 1:NCOLUMNS] {
     KEYS = '"stale" "live" "of it expires dict"'; TYPES = "1 2 3"; AREAS = 2
     @PANEL
     set yrange [0:headroom(M_max / mu)]
-    set label 2 server at screen sx(X0), screen sy(TOP - 20) left front \
-        font FONT.":Bold" textcolor rgb BLUE noenhanced
+    set label 2 bold(server) at screen sx(X0), screen sy(TOP - 20) left front \
+        textcolor rgb BLUE
     set label 3 word(roles, i).reclaimed_text(Stale[i], Reclaimed[i]) at screen sx(X1), \
         screen sy(TOP - 20) right front textcolor rgb GREY font FONT.",".SMALL noenhanced
     plot $S using 1:2:3 with filledcurves lt 1, $S using 1:3 with filledcurves y1=0 lt 2, \

@@ -5,7 +5,7 @@
 set encoding utf8
 WIDTH = 1200.0
 HEIGHT = 1400.0
-FONT = "DejaVu Sans"
+FONT = terminal eq "png" ? "DejaVu Sans" : "sans-serif"
 SMALL = terminal eq "png" ? "9" : "12"
 LARGE = terminal eq "png" ? "17" : "22"
 if (terminal eq "png") {
@@ -25,6 +25,9 @@ ms_text(ms) = ms < 0 ? "never" : ms < 1000 ? sprintf("%d ms", ms) : ms < 120000 
     plain(ms / 1000.0)." s" : ms < 7200000 ? plain(ms / 60000.0)." min" : plain(ms / 3600000.0)." h"
 us_text(us) = us < 1000 ? sprintf("%d µs", us) : us < 1000000 ? plain(us / 1000.0)." ms" : \
     plain(us / 1000000.0)." s"
+# Bold text needs enhanced mode in SVG, and there some characters speak: they get a backslash.
+quiet(s) = strlen(s) == 0 ? "" : (strstrt("_^{}@&~", s[1:1]) ? "\\" : "").s[1:1].quiet(s[2:*])
+bold(s) = "{/:Bold ".quiet(s)."}"
 bytes_unit(max) = max < 10240 ? 1.0 : max < 10485760 ? 1024.0 : max < 10737418240.0 ? 1048576.0 : \
     1073741824.0
 bytes_name(unit) = unit == 1.0 ? "B" : unit == 1024.0 ? "KiB" : unit == 1048576.0 ? "MiB" : "GiB"
@@ -36,7 +39,7 @@ positive(x) = x > 0 ? x : NaN
 # ---- one panel -----------------------------------------------------------------------------------
 # Places are in pixels from the top left corner. A panel is a frame with its title and one line of
 # legend above it; columns are servers, rows count from 0. NCOLUMNS and NROWS are set by the script.
-TOP = 128.0; BOTTOM = 58.0; LEFT = 70.0; RIGHT = 24.0; GUTTER = 64.0; HEAD = 50.0; FOOT = 26.0
+TOP = 128.0; BOTTOM = 50.0; LEFT = 70.0; RIGHT = 24.0; GUTTER = 64.0; HEAD = 50.0; FOOT = 34.0
 
 FRAME = 'set border 3 lc rgb GREY lw 1; set xtics nomirror out scale 0.5 textcolor rgb "#303030"; '. \
     'set ytics nomirror out scale 0.5 textcolor rgb "#303030"; '. \
@@ -63,7 +66,7 @@ LEGEND = 'do for [k = 1:words(KEYS)] { '. \
     'font FONT.",".SMALL textcolor rgb "#303030" noenhanced; '. \
     'KX = KX + 50 + 6.8 * strlen(word(KEYS, k)) }'
 PANEL = PLACE.'; unset label; unset arrow; unset logscale; set ytics auto; set format y "%g"; '. \
-    'set label 1 TITLE at screen sx(X0), screen sy(Y0 + 12) left front font FONT.":Bold" noenhanced; '. \
+    'set label 1 bold(TITLE) at screen sx(X0), screen sy(Y0 + 12) left front; '. \
     'if (REACHED == REACHED) { set arrow 1 from first REACHED, graph 0 to first REACHED, graph 1 '. \
     'nohead front lc rgb GREY lw 1 dt (2,3) }; '.LEGEND.'; @LAST'
 LOG_US = 'set logscale y; set yrange [1:LOG_MAX]; set format y ""; set ytics ('. \
