@@ -1,1 +1,107 @@
 #include "outfile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#define PARTIAL_SUFFIX ".partial"
+#define BUFFER_BYTES   65536
+
+static void paths_release(struct outfile *file) {
+    free(file->path);
+    free(file->partial_path);
+    *file = (struct outfile){0};
+}
+
+bool outfile_open(struct outfile *file, const char *path) {
+    *file = (struct outfile){0};
+    size_t length = strlen(path);
+    file->path = strdup(path);
+    file->partial_path = malloc(length + sizeof(PARTIAL_SUFFIX));
+    if (file->path && file->partial_path) {
+        memcpy(file->partial_path, path, length);
+        memcpy(file->partial_path + length, PARTIAL_SUFFIX, sizeof(PARTIAL_SUFFIX));
+        file->stream = fopen(file->partial_path, "wb");
+    }
+    if (file->stream) {
+        setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);
+        return true;
+    }
+    int error = errno;
+    paths_release(file);
+    errno = error;
+    return false;
+}
+
+/* A stream that met an error once must not look whole, even if its last flush went through. */
+static bool close_whole(FILE *stream) {
+    bool whole = !ferror(stream);
+    int error = errno;
+    if (fclose(stream) == 0 && whole) return true;
+    if (!whole) errno = error ? error : EIO;
+    return false;
+}
+
+bool outfile_commit(struct outfile *file) {
+    bool done = close_whole(file->stream) && rename(file->partial_path, file->path) == 0;
+    int error = errno;
+    paths_release(file);
+    errno = error;
+    return done;
+}
+
+void outfile_abandon(struct outfile *file, bool keep) {
+    if (!file->stream) return;
+    fclose(file->stream);
+    if (!keep) remove(file->partial_path);
+    paths_release(file);
+}
+
+static bool make_one(const char *path) {
+    struct stat entry;
+    if (mkdir(path, 0777) == 0) return true;
+    if (errno != EEXIST && errno != EISDIR) return false;
+    if (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode)) return true;
+    errno = ENOTDIR;
+    return false;
+}
+
+bool outfile_make_directory(const char *path) {
+    char *copy = strdup(path);
+    if (!copy || !*copy) {
+        free(copy);
+        errno = ENOENT;
+        return false;
+    }
+    bool made = true;
+    for (char *slash = strchr(copy + 1, '/'); made && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        made = make_one(copy);
+        *slash = '/';
+    }
+    made = made && make_one(copy);
+    int error = errno;
+    free(copy);
+    errno = error;
+    return made;
+}
+
+bool outfile_hash(const char *path, char hex[17]) {
+    FILE *stream = fopen(path, "rb");
+    if (!stream) return false;
+    char buffer[16384];
+    XXH64_state_t *state = XXH64_createState();
+    bool whole = state && XXH64_reset(state, 0) == XXH_OK;
+    for (size_t got; whole && (got = fread(buffer, 1, sizeof(buffer), stream)) > 0;)
+        whole = XXH64_update(state, buffer, got) == XXH_OK;
+    whole = whole && !ferror(stream);
+    if (whole) snprintf(hex, 17, "%016" PRIx64, XXH64_digest(state));
+    int error = errno;
+    XXH64_freeState(state);
+    fclose(stream);
+    errno = error;
+    return whole;
+}
