@@ -1,1 +1,243 @@
+/* Names of a pattern are made up again whenever they are asked for; the others lie one after
+ * another in `text`. Ids are dense and given in order, so the ranges, which are in order of ids,
+ * tell both kinds apart: a name's place among the kept ones is its id less the ids that ranges took
+ * before it. */
 #include "names.h"
+
+#include "heap.h"
+#include "limits.h"
+
+struct range {
+    char *prefix, *suffix;
+    size_t prefix_length, suffix_length;
+    uint32_t width;
+    uint64_t first;
+    uint32_t count;
+    key_id first_id;
+    uint32_t ids_before; /* taken by this range and all before it */
+};
+
+struct names {
+    struct keys *keys;
+    struct range *ranges;
+    uint32_t range_count, range_capacity;
+    char *text; /* kept names, one after another */
+    size_t text_length, text_capacity;
+    size_t *start; /* of each kept name in text */
+    uint32_t kept_count, kept_capacity;
+    uint32_t *slots; /* open addressing by the key's hash: number of a kept name + 1, 0: free */
+    uint32_t slot_mask;
+};
+
+#define SLOTS_INITIAL 64
+
+struct names *names_create(const uint8_t hash_seed[SIPHASH_SEED_BYTES]) {
+    struct names *names = heap_zero(1, sizeof *names);
+    names->keys = keys_create(hash_seed);
+    names->slots = heap_zero(SLOTS_INITIAL, sizeof *names->slots);
+    names->slot_mask = SLOTS_INITIAL - 1;
+    return names;
+}
+
+void names_destroy(struct names *names) {
+    if (!names) return;
+    for (uint32_t i = 0; i < names->range_count; i++) {
+        free(names->ranges[i].prefix);
+        free(names->ranges[i].suffix);
+    }
+    free(names->ranges);
+    free(names->text);
+    free(names->start);
+    free(names->slots);
+    keys_destroy(names->keys);
+    free(names);
+}
+
+struct keys *names_keys(struct names *names) {
+    return names->keys;
+}
+
+static uint32_t digits_of(uint64_t number) {
+    uint32_t digits = 1;
+    while (number >= 10) number /= 10, digits++;
+    return digits;
+}
+
+static size_t range_name_length(const struct range *range, uint64_t number) {
+    uint32_t digits = digits_of(number);
+    if (digits < range->width) digits = range->width;
+    return range->prefix_length + digits + range->suffix_length;
+}
+
+/* Writes prefix, number and suffix; the caller has the room. */
+static size_t range_print(const struct range *range, uint64_t number, char *buffer) {
+    size_t length = range_name_length(range, number);
+    memcpy(buffer, range->prefix, range->prefix_length);
+    memcpy(buffer + length - range->suffix_length, range->suffix, range->suffix_length);
+    for (size_t at = length - range->suffix_length; at > range->prefix_length; number /= 10)
+        buffer[--at] = (char)('0' + number % 10);
+    return length;
+}
+
+/* Last range that begins at or before this id, or NULL. */
+static const struct range *range_before(const struct names *names, key_id id) {
+    uint32_t low = 0, high = names->range_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (names->ranges[middle].first_id <= id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &names->ranges[low - 1] : NULL;
+}
+
+key_id names_add_range(struct names *names, const char *prefix, const char *suffix, uint32_t width,
+                       uint64_t first, uint32_t count) {
+    uint32_t before = names->range_count ? names->ranges[names->range_count - 1].ids_before : 0;
+    names->ranges =
+        heap_grow(names->ranges, &names->range_capacity, names->range_count, sizeof *names->ranges);
+    struct range *range = &names->ranges[names->range_count++];
+    *range = (struct range){.prefix = heap_text(prefix, strlen(prefix)),
+                            .suffix = heap_text(suffix, strlen(suffix)),
+                            .prefix_length = strlen(prefix),
+                            .suffix_length = strlen(suffix),
+                            .width = width,
+                            .first = first,
+                            .count = count,
+                            .first_id = names->keys->count + 1,
+                            .ids_before = before + count};
+    ASSERT(count == 0 || first <= UINT64_MAX - (count - 1));
+    ASSERT(range->prefix_length + range->suffix_length + width + 20 <= KEY_LENGTH_MAX);
+    char buffer[KEY_LENGTH_MAX];
+    keys_reserve(names->keys, count);
+    for (uint32_t i = 0; i < count; i++)
+        keys_add(names->keys, buffer, range_print(range, first + i, buffer));
+    return range->first_id;
+}
+
+/* The number in `digits` if the pattern would write it so: padded to the width, not further. */
+static bool range_number(const struct range *range, const char *digits, size_t length,
+                         uint64_t *number) {
+    if (length == 0 || length < range->width || length > 20) return false;
+    if (length > range->width && length > 1 && digits[0] == '0') return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (digits[i] < '0' || digits[i] > '9') return false;
+        if (__builtin_mul_overflow(value, 10, &value)) return false;
+        if (__builtin_add_overflow(value, (uint64_t)(digits[i] - '0'), &value)) return false;
+    }
+    *number = value;
+    return true;
+}
+
+static key_id range_find(const struct range *range, const char *name, size_t length) {
+    size_t fixed = range->prefix_length + range->suffix_length;
+    if (length <= fixed || memcmp(name, range->prefix, range->prefix_length) != 0) return KEY_NONE;
+    if (memcmp(name + length - range->suffix_length, range->suffix, range->suffix_length) != 0)
+        return KEY_NONE;
+    uint64_t number;
+    if (!range_number(range, name + range->prefix_length, length - fixed, &number)) return KEY_NONE;
+    if (number < range->first || number - range->first >= range->count) return KEY_NONE;
+    return range->first_id + (uint32_t)(number - range->first);
+}
+
+static uint32_t kept_index(const struct names *names, key_id id) {
+    const struct range *range = range_before(names, id);
+    return id - 1 - (range ? range->ids_before : 0);
+}
+
+static key_id kept_id(const struct names *names, uint32_t index) {
+    /* The inverse of kept_index: pass the ranges that begin before. Ranges are few. */
+    key_id id = index + 1;
+    for (uint32_t i = 0; i < names->range_count && names->ranges[i].first_id <= id; i++)
+        id += names->ranges[i].count;
+    return id;
+}
+
+static size_t kept_length(const struct names *names, uint32_t index) {
+    size_t end = index + 1 < names->kept_count ? names->start[index + 1] : names->text_length;
+    return end - names->start[index];
+}
+
+/* The slot that holds the name, or the free one where it belongs. */
+static uint32_t slot_of(const struct names *names, const char *name, size_t length, uint32_t hash) {
+    uint32_t slot = hash & names->slot_mask;
+    for (; names->slots[slot]; slot = (slot + 1) & names->slot_mask) {
+        uint32_t index = names->slots[slot] - 1;
+        if (kept_length(names, index) == length &&
+            memcmp(names->text + names->start[index], name, length) == 0)
+            break;
+    }
+    return slot;
+}
+
+static uint32_t hash_of(const struct names *names, const char *name, size_t length) {
+    return (uint32_t)siphash12(names->keys->seed, name, length);
+}
+
+/* Doubles the slots once half of them are taken. */
+static void slots_grow(struct names *names) {
+    if (names->kept_count <= names->slot_mask / 2) return;
+    ASSERT(names->slot_mask < UINT32_MAX / 2);
+    uint32_t size = (names->slot_mask + 1) * 2;
+    free(names->slots);
+    names->slots = heap_zero(size, sizeof *names->slots);
+    names->slot_mask = size - 1;
+    for (uint32_t i = 0; i < names->kept_count; i++) {
+        uint32_t slot = keys_hash(names->keys, kept_id(names, i)) & names->slot_mask;
+        while (names->slots[slot]) slot = (slot + 1) & names->slot_mask;
+        names->slots[slot] = i + 1;
+    }
+}
+
+static key_id keep(struct names *names, const char *name, size_t length, uint32_t slot) {
+    ASSERT(length <= KEY_LENGTH_MAX);
+    while (names->text_capacity - names->text_length < length) {
+        names->text_capacity = names->text_capacity ? names->text_capacity * 2 : 4096;
+        names->text = heap_resize(names->text, names->text_capacity, 1);
+    }
+    names->start =
+        heap_grow(names->start, &names->kept_capacity, names->kept_count, sizeof *names->start);
+    names->start[names->kept_count] = names->text_length;
+    if (length) memcpy(names->text + names->text_length, name, length);
+    names->text_length += length;
+    names->slots[slot] = ++names->kept_count;
+    key_id id = keys_add(names->keys, name, length);
+    slots_grow(names);
+    return id;
+}
+
+static key_id ranges_find(const struct names *names, const char *name, size_t length) {
+    for (uint32_t i = 0; i < names->range_count; i++) {
+        key_id id = range_find(&names->ranges[i], name, length);
+        if (id != KEY_NONE) return id;
+    }
+    return KEY_NONE;
+}
+
+key_id names_intern(struct names *names, const char *name, size_t length) {
+    key_id id = ranges_find(names, name, length);
+    if (id != KEY_NONE) return id;
+    uint32_t slot = slot_of(names, name, length, hash_of(names, name, length));
+    if (names->slots[slot]) return kept_id(names, names->slots[slot] - 1);
+    return keep(names, name, length, slot);
+}
+
+key_id names_find(const struct names *names, const char *name, size_t length) {
+    key_id id = ranges_find(names, name, length);
+    if (id != KEY_NONE) return id;
+    uint32_t slot = slot_of(names, name, length, hash_of(names, name, length));
+    return names->slots[slot] ? kept_id(names, names->slots[slot] - 1) : KEY_NONE;
+}
+
+size_t names_print(const struct names *names, key_id id, char *buffer, size_t size) {
+    ASSERT(id >= 1 && id <= names->keys->count);
+    size_t length = keys_length(names->keys, id);
+    ASSERT(length <= size);
+    const struct range *range = range_before(names, id);
+    if (range && id - range->first_id < range->count)
+        return range_print(range, range->first + (id - range->first_id), buffer);
+    if (length) memcpy(buffer, names->text + names->start[kept_index(names, id)], length);
+    return length;
+}
