@@ -53,10 +53,12 @@ static void table_drop(struct dict *d, int table) {
     d->used[table] = 0;
 }
 
-/* 7.0 _dictExpand (engine facts 1.3.5, 1.3.6): refused while rehashing, if the entries would not
- * fit, or if nothing would change. Moves nothing itself. */
+/* 7.0 _dictExpand (engine facts 1.3.5, 1.3.6): refused while rehashing, or if nothing would change.
+ * Moves nothing itself. The server also refuses a size below used, which no caller here asks for.
+ */
 static void dict_resize(struct dict *d, uint64_t wanted) {
-    if (dict_rehashing(d) || d->used[0] > wanted) return;
+    if (dict_rehashing(d)) return;
+    ASSERT(d->used[0] <= wanted);
     int8_t exponent = exponent_for(wanted);
     if (exponent == d->exponent[0]) return;
     int table = d->table[0] ? 1 : 0;

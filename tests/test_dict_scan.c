@@ -152,6 +152,23 @@ START_TEST(the_visited_key_may_be_deleted_and_no_step_is_taken_meanwhile) {
 }
 END_TEST
 
+static void replace_visited(void *context, key_id id) {
+    (void)context;
+    ck_assert_uint_eq(visits[id]++, 0);
+    ck_assert(dict_delete(d, id));
+    ck_assert(dict_add(d, id));
+}
+
+/* It comes back at the head of the chain, behind the walk. */
+START_TEST(the_visited_key_may_be_deleted_and_put_back) {
+    dict_presize(d, 16);
+    for (uint32_t nth = 0; nth < 5; nth++) rig_add(&rig, rig_key(&rig, 16, 3, nth));
+    scan_all(replace_visited);
+    ck_assert_uint_eq(dict_used(d), 5);
+    assert_each_key_visited(1, 1);
+}
+END_TEST
+
 /* Between two calls of the walk anything may happen: keys come and go, tables grow, shrink and are
  * rehashed. The first 50 keys stay in throughout, so each must be met. */
 static void disturb(struct rng *rng) {
@@ -249,6 +266,7 @@ static Suite *dict_scan_suite(void) {
     tcase_add_test(tc, a_walk_during_any_rehash_takes_small_calls_and_meets_each_key_once);
     tcase_add_test(tc, bits_of_a_cursor_beyond_the_table_are_ignored);
     tcase_add_test(tc, the_visited_key_may_be_deleted_and_no_step_is_taken_meanwhile);
+    tcase_add_test(tc, the_visited_key_may_be_deleted_and_put_back);
     tcase_add_test(tc, a_key_that_stays_is_met_whatever_happens_to_the_tables);
     tcase_add_test(tc, random_of_nothing_is_no_key);
     tcase_add_test(tc, random_draws_a_bucket_first_and_so_favours_short_chains);
