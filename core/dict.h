@@ -43,7 +43,7 @@ void dict_init(struct dict *, enum dict_kind, struct entries *, const struct key
                struct memory *, const struct dict_policy *);
 
 /* Drops both tables and takes every member out (FLUSHDB): the next insertion starts from four
- * buckets again. */
+ * buckets again. Not during a scan. */
 void dict_clear(struct dict *);
 
 static inline uint64_t dict_size(const struct dict *d, int table) {
@@ -55,7 +55,8 @@ static inline uint64_t dict_slots(const struct dict *d) {
 static inline uint64_t dict_used(const struct dict *d) { return d->used[0] + d->used[1]; }
 static inline bool dict_rehashing(const struct dict *d) { return d->rehash_index >= 0; }
 
-/* Is the key in? Steps the rehash once if the dict is not empty. */
+/* Is the key in? Steps the rehash once if the dict is not empty. Charges COST_LOOKUP in any case.
+ */
 bool dict_find(struct dict *, key_id);
 
 /* Same answer without a step or a charge: for observers and walkers. */
@@ -65,10 +66,12 @@ static inline bool dict_has(const struct dict *d, key_id id) {
 
 /* Step, then the grow test, then, unless the key is in already, insertion at the head of its bucket
  * (of T1 while rehashing). Returns true if it was added. The grow test runs in both cases, as in
- * the server's add-or-find. */
+ * the server's add-or-find. Charges COST_INSERT for a key added to the keyspace, COST_DEADLINE_SET
+ * for any call on the expires dict. */
 bool dict_add(struct dict *, key_id);
 
-/* Step if not empty, then unlink. Returns false if the key was not in. */
+/* Step if not empty, then unlink. Returns false if the key was not in. Charges COST_DELETE for a
+ * key taken out of the keyspace; the expires dict's part is in that price. */
 bool dict_delete(struct dict *, key_id);
 
 /* A key drawn as the server's dictGetRandomKey does: random non-empty bucket, then random place in

@@ -1,8 +1,7 @@
 /* object: what a string value is, what it weighs and what freeing it costs; no payload bytes are
- * held. Encodings and sizes follow redis-server 7.0 (object.c tryObjectEncoding, engine facts 10.2
- * and 10.3): canonical integer 0..9999   shared object, 0 bytes other canonical 64-bit int  16-byte
- * object, number in the pointer up to 44 bytes              embstr: object, header, text and NUL in
- * one block longer                      raw: 16-byte object and a separate string */
+ * held. Encodings and sizes follow redis-server 7.0 (object.c tryObjectEncoding; engine facts 10.2,
+ * 10.3): a canonical integer is shared from 0 to 9999 and weighs nothing, else it is an object of
+ * 16 bytes; text of up to 44 bytes is embedded in its object, longer text is a block of its own. */
 #ifndef LAPSE_CORE_OBJECT_H
 #define LAPSE_CORE_OBJECT_H
 
