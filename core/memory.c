@@ -19,8 +19,10 @@ const struct allocator *allocator_at(size_t index) {
 }
 
 const struct allocator *allocator_find(const char *name) {
+    size_t length = strlen(name);
     for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++) {
-        if (strcmp(allocators[i].name, name) == 0) return &allocators[i];
+        const char *known = allocators[i].name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0) return &allocators[i];
     }
     return NULL;
 }
