@@ -24,11 +24,10 @@ struct call {
     const struct command *command;
     const struct arg *argv;
     uint32_t argc;
-    struct arg rewritten[8]; /* used when rewritten_argc > 0: propagated instead of argv */
+    bool propagate_always; /* even though dirty did not rise (FLUSHALL) */
     const struct command *rewritten_command;
     uint32_t rewritten_argc;
-    bool propagate_nothing; /* even though dirty rose */
-    bool propagate_always;  /* even though it did not (FLUSHALL) */
+    struct arg rewritten[ARGC_MAX]; /* used when rewritten_argc > 0: propagated instead of argv */
 };
 
 struct command {
@@ -59,19 +58,38 @@ void reply_nil(struct call *);
 void reply_value(struct call *, const struct object *);
 void reply_key(struct call *, key_id);
 void reply_text(struct call *, const char *text);
+void reply_number_text(struct call *, uint64_t);
 void reply_array(struct call *, int64_t length);
 void reply_item(struct call *, struct reply_item);
 void reply_error(struct call *, const char *text);
-/* "ERR invalid expire time in 'getex' command": before, a static name, after. */
+void reply_syntax_error(struct call *);
+/* "ERR wrong number of arguments for 'getex' command": before, a static name, after. */
 void reply_error_about(struct call *, const char *before, const char *name, const char *after);
+void reply_arity_error(struct call *);
+void reply_invalid_expire(struct call *);
+/* Quotes argument `index` as it was typed; a payload without content is left out. */
+void reply_error_typed(struct call *, const char *before, uint32_t index, const char *after);
+
+/* Where the next item of this reply will stand; its `integer` may be set later, by then as an
+ * array's length. */
+uint32_t reply_position(const struct call *);
+void reply_set_length(struct call *, uint32_t position, int64_t length);
 
 /* Argument readers for command functions. */
 bool call_number(struct call *, uint32_t index,
                  int64_t *number); /* replies the server's error when it is none */
 bool call_is(const struct call *, uint32_t index, enum word); /* that option, any case */
+/* The same for a word without a fixed id, given in lower case. */
+bool word_is(const char *bytes, size_t length, const char *lower);
+bool call_spells(const struct call *, uint32_t index, const char *word);
+/* The bytes of a text argument and their number, or NULL; NUL-terminated besides. */
+const char *call_text(const struct call *, uint32_t index, uint32_t *length);
+bool call_has_feature(const struct call *, enum feature);
 
-/* Propagates these words instead of argv. */
-void call_rewrite(struct call *, const struct command *, uint32_t argc, const struct arg *argv);
+/* Propagates these words instead of argv. The word is upper case, as the server's shared command
+ * names are. */
+void call_rewrite(struct call *, enum word, uint32_t argc, const struct arg *argv);
+void call_rewrite_key(struct call *, enum word); /* the word and the key at argv[1] */
 
 /* The families. */
 void cmd_set(struct call *), cmd_setex(struct call *), cmd_psetex(struct call *),

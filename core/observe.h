@@ -22,8 +22,8 @@ enum reply_kind {
                               unsigned */
     REPLY_NIL,             /* null bulk string */
     REPLY_ARRAY,           /* integer elements follow as items of their own */
-    REPLY_INFO,    /* bulk string: the INFO text, printed from engine_stats; word is the section or
-                      TEXT_NONE */
+    REPLY_INFO,    /* bulk string: the INFO text, printed from engine_stats; word is the section, or
+                      TEXT_NONE if there was none or more than one */
     REPLY_HTSTATS, /* bulk string: DEBUG HTSTATS of database `integer` */
 };
 
