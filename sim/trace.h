@@ -68,6 +68,10 @@ extern const size_t trace_column_count;
 
 int64_t trace_value(const struct trace_row *, size_t column);
 
+/* One cell: a number by its kind, or a name (in quotes if a comma or a quote is in it). */
+void trace_print_value(FILE *, int64_t value, enum column_kind);
+void trace_print_text(FILE *, const char *text);
+
 /* Writes the header line, or one row. False when the stream reports an error. */
 bool trace_write_header(FILE *);
 bool trace_write_row(FILE *, const struct trace_row *);
