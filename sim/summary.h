@@ -10,7 +10,8 @@
 /* X(field, kind, help). "Reclaimed" speaks of the largest heap of stale keys in the run: it starts
  * at the last row before the peak at which stale keys were at most 1 % of it (or the first row),
  * and p % are reclaimed at the first row after the peak with at most 100 - p % of the peak left.
- * -1: never in this run. */
+ * -1: never in this run, or no stale key in it. Of two heaps as large the first one counts; times
+ * are differences of t_ms. stale_key_seconds joins the rows by straight lines. */
 #define SUMMARY_LIST(X)                                                                            \
     X(rows, INT, "rows in the trace")                                                              \
     X(keys_at_end, INT, "keys at the end")                                                         \
