@@ -19,15 +19,22 @@ static bool world_is_drained(const struct world *world) {
     return true;
 }
 
-bool world_drain(struct world *world, ns_t limit_ns) {
-    ns_t until_ns = world->now_ns + limit_ns;
-    world_begin_drain(world);
+static bool world_drain_until(struct world *world, ns_t until_ns) {
     while (!world_is_drained(world)) {
         const struct event *next = event_queue_peek(&world->queue);
         if (!next || next->at_ns > until_ns) return false;
         world_step(world);
     }
     return true;
+}
+
+/* The run's histograms take in the requests that were answered meanwhile. */
+bool world_drain(struct world *world, ns_t limit_ns) {
+    world_begin_drain(world);
+    bool drained = world_drain_until(world, world->now_ns + limit_ns);
+    for (uint32_t i = 0; i < world->scenario->server_count; i++)
+        observer_close(&world->nodes[i].observer);
+    return drained;
 }
 
 void world_check(struct world *world) {
