@@ -203,7 +203,8 @@ void dict_presize(struct dict *d, uint64_t count) {
 /* --- keys in and out --- */
 
 bool dict_find(struct dict *d, key_id id) {
-    if (dict_used(d) > 0) dict_step(d);
+    if (dict_used(d) == 0) return false;
+    dict_step(d);
     cpu_charge(d->cpu, COST_LOOKUP, 1);
     return dict_has(d, id);
 }

@@ -55,7 +55,7 @@ static inline uint64_t dict_slots(const struct dict *d) {
 static inline uint64_t dict_used(const struct dict *d) { return d->used[0] + d->used[1]; }
 static inline bool dict_rehashing(const struct dict *d) { return d->rehash_index >= 0; }
 
-/* Is the key in? Steps the rehash once if the dict is not empty. Charges COST_LOOKUP in any case.
+/* Is the key in? Steps the rehash once if the dict is not empty. An empty dict costs nothing.
  */
 bool dict_find(struct dict *, key_id);
 

@@ -14,12 +14,14 @@ static uint64_t spent(void) {
     return ps;
 }
 
-START_TEST(a_lookup_is_charged_whether_it_finds_or_not) {
+START_TEST(a_lookup_is_charged_whether_it_finds_or_not_and_an_empty_dict_is_free) {
     rig.prices.ps[COST_LOOKUP] = 7;
     dict_find(d, 1);
-    ck_assert_uint_eq(spent(), 7);
+    ck_assert_uint_eq(spent(), 0);
     rig_add(&rig, 1);
     dict_find(d, 1);
+    ck_assert_uint_eq(spent(), 7);
+    dict_find(d, 2);
     ck_assert_uint_eq(spent(), 7);
     dict_has(d, 1);
     ck_assert_uint_eq(spent(), 0);
@@ -244,7 +246,7 @@ START_TEST(the_clock_is_read_at_the_start_and_after_each_batch_that_leaves_work)
 END_TEST
 
 static void add_tests(TCase *tc) {
-    tcase_add_test(tc, a_lookup_is_charged_whether_it_finds_or_not);
+    tcase_add_test(tc, a_lookup_is_charged_whether_it_finds_or_not_and_an_empty_dict_is_free);
     tcase_add_test(tc, the_keyspace_pays_for_keys_that_come_or_go_and_only_for_those);
     tcase_add_test(tc, the_expires_dict_pays_for_each_deadline_and_not_for_deletes);
     tcase_add_test(tc, rehashing_is_charged_by_bucket_passed_and_key_moved);

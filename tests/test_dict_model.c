@@ -98,7 +98,8 @@ static void model_resize(uint32_t wanted) {
 }
 
 static bool model_find(key_id id) {
-    if (t0.used + t1.used > 0) model_step();
+    if (t0.used + t1.used == 0) return false;
+    model_step();
     count[COST_LOOKUP]++;
     return model_has(id);
 }
