@@ -1,1 +1,161 @@
-#include "base.h"
+#include "redis_conf.h"
+
+#include <inttypes.h>
+
+#include "heap.h"
+#include "limits.h"
+#include "words.h"
+
+/* Ranges and help by field; names, kinds and defaults are core's (DIRECTIVE_LIST). A directive that
+ * core gains and this lacks does not compile. */
+#define RANGE_hz                       HZ_MIN, HZ_MAX, "runs of serverCron a second"
+#define RANGE_dynamic_hz               0, 1, "more of them when many clients are connected"
+#define RANGE_active_expire_effort     EFFORT_MIN, EFFORT_MAX, "how hard the expire cycle tries"
+#define RANGE_lazyfree_lazy_expire     0, 1, "expired values are freed by another thread"
+#define RANGE_lazyfree_lazy_user_del   0, 1, "DEL works as UNLINK"
+#define RANGE_lazyfree_lazy_server_del 0, 1, "implicit deletes free in another thread"
+#define RANGE_activerehashing          0, 1, "serverCron spends 1 ms in 100 on rehashing"
+#define RANGE_databases                1, DATABASES_MAX, "numbered from 0"
+#define RANGE_repl_backlog_size        1, INT64_C(1) << 40, "history for a replica that reconnects"
+#define RANGE_repl_ping_replica_period 1, INT32_MAX, "seconds between PINGs to replicas"
+
+static const struct directive directives[] = {
+#define X(field, directive, kind, initial)                                                         \
+    {directive, DIRECTIVE_##kind, offsetof(struct engine_config, field), initial, RANGE_##field},
+    DIRECTIVE_LIST(X)
+#undef X
+};
+
+#define DIRECTIVE_COUNT (sizeof directives / sizeof *directives)
+
+const struct directive *redis_conf_at(size_t index) {
+    return index < DIRECTIVE_COUNT ? &directives[index] : NULL;
+}
+
+/* A redis.conf's words in any case, known words in lower case. */
+static bool same_word(const char *known, const char *word, size_t length) {
+    if (strlen(known) != length) return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = word[i];
+        if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
+        if (c != known[i]) return false;
+    }
+    return true;
+}
+
+const struct directive *redis_conf_find(const char *name, size_t length) {
+    for (size_t i = 0; i < DIRECTIVE_COUNT; i++)
+        if (same_word(directives[i].name, name, length)) return &directives[i];
+    return NULL;
+}
+
+static enum unit_kind unit_of(const struct directive *directive) {
+    return directive->kind == DIRECTIVE_BYTES ? UNIT_MEMORY : UNIT_COUNT;
+}
+
+void redis_conf_expected(const struct directive *directive, struct phrase *phrase) {
+    if (directive->kind == DIRECTIVE_BOOL) {
+        phrase_add(phrase, "yes or no");
+        return;
+    }
+    char low[48], high[48];
+    units_print(unit_of(directive), directive->low, low, sizeof low);
+    units_print(unit_of(directive), directive->high, high, sizeof high);
+    phrase_add(phrase, "%s, %s to %s", units_expected(unit_of(directive)), low, high);
+}
+
+static bool set_flag(int64_t *field, const struct directive *directive, const char *value,
+                     size_t length, struct phrase *phrase) {
+    static const char *const words[] = {"yes", "no", "true", "false", NULL};
+    for (int i = 0; words[i]; i++)
+        if (same_word(words[i], value, length)) {
+            *field = i % 2 == 0;
+            return true;
+        }
+    phrase_add(phrase, "%s is %s", directive->name, quote(value, length).text);
+    phrase_add_choice(phrase, value, length, words);
+    return false;
+}
+
+bool redis_conf_set(struct engine_config *config, const struct directive *directive,
+                    const char *value, size_t length, struct phrase *phrase) {
+    int64_t *field = (int64_t *)(void *)((char *)config + directive->offset), number;
+    if (directive->kind == DIRECTIVE_BOOL) return set_flag(field, directive, value, length, phrase);
+    phrase_add(phrase, "%s: ", directive->name);
+    if (!units_parse(unit_of(directive), value, length, &number, phrase)) return false;
+    if (number < directive->low || number > directive->high) {
+        phrase_add(phrase, "%s is out of range; expected ", quote(value, length).text);
+        redis_conf_expected(directive, phrase);
+        return false;
+    }
+    *field = number;
+    return true;
+}
+
+static void ignore(struct redis_conf_ignored *ignored, const char *name, size_t length) {
+    if (length > 60) length = 60;
+    for (uint32_t i = 0; i < ignored->count; i++)
+        if (same_word(ignored->names[i], name, length)) return;
+    ignored->names =
+        heap_grow(ignored->names, &ignored->capacity, ignored->count, sizeof *ignored->names);
+    char *copy = heap_text(name, length);
+    for (size_t i = 0; i < length; i++) {
+        if (copy[i] >= 'A' && copy[i] <= 'Z') copy[i] = (char)(copy[i] + 32);
+        if (copy[i] < 33 || copy[i] > 126) copy[i] = '?';
+    }
+    ignored->names[ignored->count++] = copy;
+}
+
+static bool read_directive(const struct words *words, struct engine_config *config,
+                           struct redis_conf_ignored *ignored, struct phrase *phrase) {
+    const struct directive *directive = redis_conf_find(word_at(words, 0), word_length(words, 0));
+    if (!directive) {
+        ignore(ignored, word_at(words, 0), word_length(words, 0));
+        return true;
+    }
+    if (words->count != 2) {
+        phrase_add(phrase, "%s has %u values; expected one, ", directive->name, words->count - 1);
+        redis_conf_expected(directive, phrase);
+        return false;
+    }
+    return redis_conf_set(config, directive, word_at(words, 1), word_length(words, 1), phrase);
+}
+
+/* One line, without its end. */
+static bool read_line(const char *line, size_t length, struct engine_config *config,
+                      struct redis_conf_ignored *ignored, struct phrase *phrase, size_t *column) {
+    while (*column < length && (line[*column] == ' ' || line[*column] == '\t')) ++*column;
+    if (*column == length || line[*column] == '#' || line[*column] == '\r') return true;
+    struct words words;
+    bool fine = words_split(&words, line, length, phrase);
+    if (fine && words.count) fine = read_directive(&words, config, ignored, phrase);
+    words_release(&words);
+    return fine;
+}
+
+#define IGNORED_MAX 1000 /* more unknown words than the server has directives: no redis.conf */
+
+bool redis_conf_parse(const char *bytes, size_t length, const char *path,
+                      struct engine_config *config, struct redis_conf_ignored *ignored,
+                      struct scenario_error *error) {
+    const char *end = bytes + length;
+    for (int line = 1; bytes < end; line++) {
+        const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
+        if (!stop) stop = end;
+        struct phrase phrase = {0};
+        size_t column = 0;
+        if (!read_line(bytes, (size_t)(stop - bytes), config, ignored, &phrase, &column))
+            return complain(error, path, line, (int)column + 1, "%s", phrase.text);
+        if (ignored->count > IGNORED_MAX)
+            return complain(error, path, line, 1,
+                            "more than 1,000 unknown directives; expected a redis.conf");
+        bytes = stop < end ? stop + 1 : end;
+    }
+    return true;
+}
+
+void redis_conf_release(struct redis_conf_ignored *ignored) {
+    for (uint32_t i = 0; i < ignored->count; i++) free(ignored->names[i]);
+    free(ignored->names);
+    *ignored = (struct redis_conf_ignored){0};
+}
