@@ -30,9 +30,6 @@ const struct stream_record *stream_log_at(const struct stream_log *, uint64_t se
 /* The record as the command the engine takes; argv points into the log, valid until the next append
  * or trim. */
 struct stream_command stream_log_command(const struct stream_log *, uint64_t serial);
-/* Records from this serial number on left the engine at fed_ns: a turn knows its end when it is
- * over. */
-void stream_log_stamp(struct stream_log *, uint64_t serial, ns_t fed_ns);
 void stream_log_trim(struct stream_log *, uint64_t serial); /* forget records below */
 void stream_log_check(const struct stream_log *);
 
