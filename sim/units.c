@@ -155,7 +155,7 @@ static struct decimal decimal_read(const char *text, size_t length) {
     if (i == length || !is_digit(text[i])) return d;
     bool fraction = false;
     for (; i < length; i++) {
-        bool between = i + 1 < length && is_digit(text[i - 1]) && is_digit(text[i + 1]);
+        bool between = i > 0 && i + 1 < length && is_digit(text[i - 1]) && is_digit(text[i + 1]);
         if (is_digit(text[i]))
             decimal_digit(&d, text[i], fraction);
         else if (text[i] == '.' && !fraction && i + 1 < length && is_digit(text[i + 1]))
