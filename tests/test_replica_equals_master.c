@@ -59,7 +59,7 @@ static void yaml_add_replica(struct yaml *yaml, uint32_t i) {
     yaml_line(yaml, "      outages:");
     yaml_line(yaml, "        - {at: %" PRIu64 "ms, for: %" PRIu64 "ms}", draw(yaml, 0, 900),
               draw(yaml, 1, 500));
-    yaml_line(yaml, "        - {at: %" PRIu64 "ms, for: %" PRIu64 "ms}", draw(yaml, 1500, 2000),
+    yaml_line(yaml, "        - {at: %" PRIu64 "ms, for: %" PRIu64 "ms}", draw(yaml, 1500, 1800),
               draw(yaml, 1, 5000));
 }
 
@@ -148,9 +148,9 @@ static void yaml_add_events(struct yaml *yaml) {
     yaml_line(yaml, "events:");
     yaml_line(yaml, "  - {at: 300ms, command: \"SET other 1 PX 100\", db: %" PRIu64 "}",
               draw(yaml, 0, 15));
-    yaml_line(yaml, "  - {at: %" PRIu64 "ms, command: \"%s\"}", draw(yaml, 0, 2000),
+    yaml_line(yaml, "  - {at: %" PRIu64 "ms, command: \"%s\"}", draw(yaml, 0, 1800),
               PICK(yaml, "FLUSHALL", "CONFIG SET hz 7", "PING", "FLUSHDB ASYNC", "INFO"));
-    yaml_line(yaml, "  - {at: %" PRIu64 "ms, server: %s, clock-step: %s}", draw(yaml, 0, 2000),
+    yaml_line(yaml, "  - {at: %" PRIu64 "ms, server: %s, clock-step: %s}", draw(yaml, 0, 1800),
               PICK(yaml, "master", "replica0"), PICK(yaml, "+3s", "-1s"));
     yaml_line(yaml, "  - {at: %" PRIu64 "ms, cut: replica0}", draw(yaml, 100, 1500));
     if (rng_chance(&yaml->rng, 1, 2)) yaml_line(yaml, "  - {at: 1700ms, heal: replica0}");
@@ -163,7 +163,7 @@ static struct yaml *yaml_create(uint64_t seed, const char *engine) {
     yaml_line(yaml, "seed: %" PRIu64, draw(yaml, 0, 1000000));
     yaml_line(yaml, "engine: %s", engine);
     yaml_line(yaml, "costs: %s", PICK(yaml, "default", "unit", "zero"));
-    yaml_line(yaml, "duration: %" PRIu64 "ms", draw(yaml, 500, 3000));
+    yaml_line(yaml, "duration: %" PRIu64 "ms", draw(yaml, 1800, 3500));
     yaml_line(yaml, "trace: %s", PICK(yaml, "cycle", "100ms"));
     yaml_add_servers(yaml);
     yaml_add_populations(yaml);
