@@ -202,10 +202,14 @@ void node_notice(struct node *node, ns_t now_ns) {
     if (!node->in_turn) node_begin_turn(node, now_ns);
 }
 
-/* epoll's timeout in whole milliseconds, rounded up from the moment of the poll: the timer fires
- * late by less than one. A turn that an arrival began in between may have run the timer. */
-static ns_t node_poll_until(ns_t now_ns, ns_t timer_ns) {
-    return now_ns + (timer_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS * NS_PER_MS;
+/* epoll counts its timeout, taken before beforeSleep and rounded up to whole milliseconds, from the
+ * moment of the poll. */
+static ns_t node_poll_end(const struct node *node) {
+    return node->poll_ns + engine_poll_timeout(node->engine);
+}
+
+static void node_wake_at(struct node *node, ns_t at_ns) {
+    event_queue_push(node->env->queue, at_ns, WORLD_WAKE, node->index, node->turn);
 }
 
 /* Polls are many and crons few. So only the timer itself stands in the queue from the first poll
@@ -213,6 +217,10 @@ static ns_t node_poll_until(ns_t now_ns, ns_t timer_ns) {
 static void node_sleep(struct node *node, ns_t now_ns) {
     ns_t timer_ns = engine_next_cron(node->engine);
     node->poll_ns = now_ns;
+    if (timer_ns <= now_ns) { /* fell due in beforeSleep, after the timeout was taken */
+        node_wake_at(node, node_poll_end(node));
+        return;
+    }
     if (timer_ns == node->cron_event_ns) return;
     node->cron_event_ns = timer_ns;
     event_queue_push(node->env->queue, timer_ns, WORLD_CRON_DUE, node->index, node->turn);
@@ -229,7 +237,7 @@ void node_end_turn(struct node *node, ns_t now_ns) {
 
 void node_poll(struct node *node, ns_t now_ns) {
     ASSERT(!node->in_turn);
-    if (inbox_count(&node->inbox) || engine_next_cron(node->engine) <= now_ns)
+    if (inbox_count(&node->inbox) || engine_poll_timeout(node->engine) == 0)
         node_begin_turn(node, now_ns);
     else
         node_sleep(node, now_ns);
@@ -237,11 +245,11 @@ void node_poll(struct node *node, ns_t now_ns) {
 
 void node_on_cron_due(struct node *node, ns_t now_ns) {
     if (node->in_turn || engine_next_cron(node->engine) != now_ns) return;
-    ns_t wake_ns = node_poll_until(node->poll_ns, now_ns);
+    ns_t wake_ns = node_poll_end(node);
     if (wake_ns == now_ns)
         node_begin_turn(node, now_ns);
     else
-        event_queue_push(node->env->queue, wake_ns, WORLD_WAKE, node->index, node->turn);
+        node_wake_at(node, wake_ns);
 }
 
 void node_on_wake(struct node *node, ns_t now_ns, uint64_t turn) {
