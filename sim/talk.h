@@ -27,7 +27,7 @@ enum exit_code say_unknown(const char *what, const char *word, const char *const
 bool talk_has_colour(FILE *);
 
 /* Figures as people read them, into `buffer`, which is returned. */
-#define FIGURE_SIZE 32
+#define FIGURE_SIZE 64
 enum figure_kind { FIGURE_COUNT, FIGURE_MS, FIGURE_US, FIGURE_BYTES, FIGURE_PERCENT };
 const char *figure_print(char buffer[FIGURE_SIZE], enum figure_kind, int64_t milli);
 
