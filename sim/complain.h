@@ -26,10 +26,6 @@ struct quoted quote(const char *bytes, size_t length);
 bool complain(struct scenario_error *, const char *path, int line, int column, const char *format,
               ...) PRINTF_LIKE(5, 6);
 
-/* The known word nearest to this one by edit distance (case apart), or NULL when none is near.
- * `known` ends with NULL. */
-const char *word_nearest(const char *word, size_t length, const char *const *known);
-
 /* "; expected one of a, b, c; did you mean 'b'?" */
 void phrase_add_choice(struct phrase *, const char *word, size_t length, const char *const *known);
 

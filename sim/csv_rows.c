@@ -224,7 +224,7 @@ struct csv_rows *csv_rows_parse(const char *bytes, size_t length, const char *pa
 struct csv_rows *csv_rows_read(const char *path, struct names *names,
                                struct scenario_error *error) {
     size_t length;
-    char *bytes = loader_read_file(path, CSV_BYTES_MAX, &length);
+    char *bytes = draft_read_file(path, CSV_BYTES_MAX, &length);
     if (!bytes) {
         complain(error, path, 1, 1, "cannot read this file; expected a memory report of rdb-tools");
         return NULL;

@@ -1,13 +1,13 @@
 #include "nearest.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define WORD_MAX 63 /* longer words are nobody's typing error */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-static int lower(char c) { return tolower((unsigned char)c); }
+/* ASCII alone: a locale must not change a message. */
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 /* Damerau-Levenshtein distance, in the form that edits no part twice. Rows i-2, i-1 and i are kept;
  * row[i % 3][j] is the distance of the first i letters of a to the first j of b. */
@@ -28,16 +28,21 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return row[a_length % 3][b_length];
 }
 
-const char *nearest_word(const char *word, const char *const *words) {
-    size_t length = strlen(word);
+const char *nearest_of(const char *word, size_t length, const char *const *words) {
     if (length == 0 || length > WORD_MAX) return NULL;
-    size_t allowed = length / 3 > 1 ? length / 3 : 1, best = allowed + 1;
     const char *nearest = NULL;
+    size_t best = 0;
     for (; *words; words++) {
-        size_t other = strlen(*words);
+        size_t other = strlen(*words), longer = length > other ? length : other;
         if (other > WORD_MAX) continue;
         size_t distance = edit_distance(word, length, *words, other);
-        if (distance < best) best = distance, nearest = *words;
+        if (distance > (longer + 1) / 2 || distance == longer)
+            continue; /* hardly a letter shared */
+        if (!nearest || distance < best) best = distance, nearest = *words;
     }
     return nearest;
+}
+
+const char *nearest_word(const char *word, const char *const *words) {
+    return nearest_of(word, strlen(word), words);
 }

@@ -6,50 +6,50 @@
 #include "heap.h"
 #include "scenario_load.h"
 
-bool loader_refuse(struct loader *loader, const struct tree_node *place, const char *format, ...) {
+bool draft_refuse(struct draft *draft, const struct tree_node *place, const char *format, ...) {
     char text[900];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return complain(loader->error, loader->path, place->line, place->column, "%s", text);
+    return complain(draft->error, draft->path, place->line, place->column, "%s", text);
 }
 
-bool loader_refuse_phrase(struct loader *loader, const struct tree_node *place,
-                          const struct phrase *phrase) {
-    return complain(loader->error, loader->path, place->line, place->column, "%s", phrase->text);
+bool draft_refuse_phrase(struct draft *draft, const struct tree_node *place,
+                         const struct phrase *phrase) {
+    return complain(draft->error, draft->path, place->line, place->column, "%s", phrase->text);
 }
 
-bool loader_refuse_word(struct loader *loader, const struct tree_node *place, const char *what,
-                        const char *const *known) {
+bool draft_refuse_word(struct draft *draft, const struct tree_node *place, const char *what,
+                       const char *const *known) {
     struct phrase phrase = {0};
     if (place->kind == TREE_WORD)
         phrase_add(&phrase, "unknown %s %s", what, quote(place->text, place->length).text);
     else
         phrase_add(&phrase, "%s is %s", what, tree_kind_name(place));
     phrase_add_choice(&phrase, place->text, place->length, known);
-    return loader_refuse_phrase(loader, place, &phrase);
+    return draft_refuse_phrase(draft, place, &phrase);
 }
 
-void loader_note(struct loader *loader, const struct phrase *phrase) {
-    struct scenario *s = loader->scenario;
+void draft_note(struct draft *draft, const struct phrase *phrase) {
+    struct scenario *s = draft->scenario;
     s->notes = heap_resize(s->notes, s->note_count + 1, sizeof *s->notes);
     s->notes[s->note_count++] = heap_text(phrase->text, phrase->length);
 }
 
-char *loader_file(const struct loader *loader, const char *name) {
-    bool whole = name[0] == '/' || !loader->directory || !loader->directory[0];
-    size_t length = (whole ? 0 : strlen(loader->directory) + 1) + strlen(name) + 1;
+char *draft_file(const struct draft *draft, const char *name) {
+    bool whole = name[0] == '/' || !draft->directory || !draft->directory[0];
+    size_t length = (whole ? 0 : strlen(draft->directory) + 1) + strlen(name) + 1;
     char *path = heap_zero(length, 1);
     if (whole)
         snprintf(path, length, "%s", name);
     else
-        snprintf(path, length, "%s/%s", loader->directory, name);
+        snprintf(path, length, "%s/%s", draft->directory, name);
     return path;
 }
 
-const char **loader_server_names(const struct loader *loader) {
-    const struct scenario *s = loader->scenario;
+const char **draft_server_names(const struct draft *draft) {
+    const struct scenario *s = draft->scenario;
     const char **names = heap_zero(s->server_count + 1, sizeof *names);
     for (uint32_t i = 0; i < s->server_count; i++) names[i] = s->servers[i].name;
     return names;
@@ -65,18 +65,18 @@ static bool is_name(const struct tree_node *node) {
     return true;
 }
 
-bool loader_check_names(struct loader *loader, const struct tree_node *map, const char *what) {
+bool draft_check_names(struct draft *draft, const struct tree_node *map, const char *what) {
     for (uint32_t i = 0; i < map->count; i++) {
         const struct tree_node *key = map->items[i].key;
         if (is_name(key)) continue;
-        return loader_refuse(loader, key,
-                             "%s is no name of a %s; expected up to 60 of a-z, 0-9, _ and -",
-                             quote(key->text, key->length).text, what);
+        return draft_refuse(draft, key,
+                            "%s is no name of a %s; expected up to 60 of a-z, 0-9, _ and -",
+                            quote(key->text, key->length).text, what);
     }
     return true;
 }
 
-char *loader_read_file(const char *path, size_t limit, size_t *length) {
+char *draft_read_file(const char *path, size_t limit, size_t *length) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
     size_t capacity = 4096;
@@ -99,12 +99,12 @@ char *loader_read_file(const char *path, size_t limit, size_t *length) {
     return bytes;
 }
 
-static bool load_parts(struct loader *loader, struct tree *tree, const char *variant) {
+static bool load_parts(struct draft *draft, struct tree *tree, const char *variant) {
     const struct tree_node *root = tree->root;
-    if (!load_variants(loader, tree, variant)) return false;
-    if (!load_root(loader, root)) return false;
-    return load_populations(loader, root) && load_clients(loader, root) &&
-           load_events(loader, root) && load_expectations(loader, root);
+    if (!load_variants(draft, tree, variant)) return false;
+    if (!load_root(draft, root)) return false;
+    return load_populations(draft, root) && load_clients(draft, root) && load_events(draft, root) &&
+           load_expectations(draft, root);
 }
 
 struct scenario *scenario_parse(const char *bytes, size_t length, const char *path,
@@ -113,12 +113,12 @@ struct scenario *scenario_parse(const char *bytes, size_t length, const char *pa
     struct scenario *scenario = heap_zero(1, sizeof *scenario);
     scenario->path = heap_text(path, strlen(path));
     scenario->texts = texts_create();
-    struct loader loader = {
+    struct draft draft = {
         .scenario = scenario, .path = path, .directory = directory, .error = error};
     error->message[0] = 0;
     struct tree tree;
     bool fine = tree_parse(&tree, bytes, length, path, error);
-    fine = fine && load_parts(&loader, &tree, variant);
+    fine = fine && load_parts(&draft, &tree, variant);
     tree_release(&tree);
     if (fine) return scenario;
     scenario_destroy(scenario);
@@ -128,7 +128,7 @@ struct scenario *scenario_parse(const char *bytes, size_t length, const char *pa
 struct scenario *scenario_load(const char *path, const char *variant,
                                struct scenario_error *error) {
     size_t length;
-    char *bytes = loader_read_file(path, TREE_BYTES_MAX, &length);
+    char *bytes = draft_read_file(path, TREE_BYTES_MAX, &length);
     if (!bytes) {
         complain(error, path, 1, 1, "cannot read this file; expected a scenario (at most 16 MiB)");
         return NULL;

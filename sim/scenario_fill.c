@@ -6,7 +6,7 @@
 #define SERVERS_MAX    64
 #define CONF_BYTES_MAX (4 << 20)
 
-static bool load_directives(struct loader *loader, const struct tree_node *map, const char *where,
+static bool load_directives(struct draft *draft, const struct tree_node *map, const char *where,
                             struct engine_config *config) {
     const char *known[64] = {0};
     for (size_t i = 0; redis_conf_at(i); i++) known[i] = redis_conf_at(i)->name;
@@ -18,21 +18,21 @@ static bool load_directives(struct loader *loader, const struct tree_node *map, 
             phrase_add(&phrase, "unknown key %s in %s.config", quote(key->text, key->length).text,
                        where);
             phrase_add_choice(&phrase, key->text, key->length, known);
-            return loader_refuse_phrase(loader, key, &phrase);
+            return draft_refuse_phrase(draft, key, &phrase);
         }
         if (value->kind != TREE_WORD || tree_is_blank(value)) {
             phrase_add(&phrase, "%s is %s; expected ", directive->name, tree_kind_name(value));
             redis_conf_expected(directive, &phrase);
-            return loader_refuse_phrase(loader, value, &phrase);
+            return draft_refuse_phrase(draft, value, &phrase);
         }
         if (!redis_conf_set(config, directive, value->text, value->length, &phrase))
-            return loader_refuse_phrase(loader, value, &phrase);
+            return draft_refuse_phrase(draft, value, &phrase);
     }
     return true;
 }
 
 /* As many notes as it takes, each a line of a length that one can read. */
-static void note_ignored(struct loader *loader, const char *file, const char *where,
+static void note_ignored(struct draft *draft, const char *file, const char *where,
                          const struct redis_conf_ignored *ignored) {
     struct phrase phrase = {0};
     for (uint32_t i = 0; i < ignored->count; i++) {
@@ -41,26 +41,26 @@ static void note_ignored(struct loader *loader, const char *file, const char *wh
         phrase_add(&phrase, "%s", ignored->names[i]);
         bool full = phrase.length > 500 || i + 1 == ignored->count;
         if (!full) phrase_add(&phrase, ", ");
-        if (full) loader_note(loader, &phrase), phrase = (struct phrase){0};
+        if (full) draft_note(draft, &phrase), phrase = (struct phrase){0};
     }
 }
 
-static bool load_conf_file(struct loader *loader, const struct tree_node *node, const char *where,
+static bool load_conf_file(struct draft *draft, const struct tree_node *node, const char *where,
                            struct engine_config *config) {
     if (node->kind != TREE_WORD || tree_is_blank(node))
-        return loader_refuse(loader, node, "config-file is %s; expected the name of a redis.conf",
-                             tree_kind_name(node));
-    char *path = loader_file(loader, node->text);
+        return draft_refuse(draft, node, "config-file is %s; expected the name of a redis.conf",
+                            tree_kind_name(node));
+    char *path = draft_file(draft, node->text);
     size_t length;
-    char *bytes = loader_read_file(path, CONF_BYTES_MAX, &length);
+    char *bytes = draft_read_file(path, CONF_BYTES_MAX, &length);
     struct redis_conf_ignored ignored = {0};
     bool fine;
     if (bytes) {
-        fine = redis_conf_parse(bytes, length, path, config, &ignored, loader->error);
-        note_ignored(loader, quote(node->text, node->length).text, where, &ignored);
+        fine = redis_conf_parse(bytes, length, path, config, &ignored, draft->error);
+        note_ignored(draft, quote(node->text, node->length).text, where, &ignored);
     } else {
-        fine = loader_refuse(loader, node, "cannot read %s; expected a redis.conf",
-                             quote(node->text, node->length).text);
+        fine = draft_refuse(draft, node, "cannot read %s; expected a redis.conf",
+                            quote(node->text, node->length).text);
     }
     redis_conf_release(&ignored);
     free(bytes);
@@ -68,98 +68,98 @@ static bool load_conf_file(struct loader *loader, const struct tree_node *node, 
     return fine;
 }
 
-static bool load_config(struct loader *loader, const struct tree_node *map, const char *where,
+static bool load_config(struct draft *draft, const struct tree_node *map, const char *where,
                         struct server_config *server) {
     server->engine = engine_config_default();
     const struct tree_node *file = tree_get(map, "config-file"), *config = tree_get(map, "config");
-    if (file && !load_conf_file(loader, file, where, &server->engine)) return false;
-    if (config && !load_directives(loader, config, where, &server->engine)) return false;
+    if (file && !load_conf_file(draft, file, where, &server->engine)) return false;
+    if (config && !load_directives(draft, config, where, &server->engine)) return false;
     if (server->engine.active_expire_effort != 1 && !server->generation->expire.has_effort) {
         struct phrase phrase = {0};
         phrase_add(&phrase, "%s: %s has no active-expire-effort; it is ignored", where,
                    server->generation->name);
-        loader_note(loader, &phrase);
+        draft_note(draft, &phrase);
         server->engine.active_expire_effort = 1;
     }
     return true;
 }
 
-static bool load_master(struct loader *loader, const struct tree_node *map,
+static bool load_master(struct draft *draft, const struct tree_node *map,
                         struct server_config *server) {
-    const struct scenario *s = loader->scenario;
+    const struct scenario *s = draft->scenario;
     const struct tree_node *node = tree_get(map, "replica-of");
     if (!node) return true;
     for (uint32_t i = 0; i < s->server_count && node->kind == TREE_WORD; i++)
         if (strcmp(s->servers[i].name, node->text) == 0) server->master = (int)i;
     server->engine.is_replica = true;
     if (server->master >= 0) return true;
-    const char **known = loader_server_names(loader);
-    loader_refuse_word(loader, node, "server", known);
+    const char **known = draft_server_names(draft);
+    draft_refuse_word(draft, node, "server", known);
     free(known);
     return false;
 }
 
-static bool load_server(struct loader *loader, const struct tree_node *map,
+static bool load_server(struct draft *draft, const struct tree_node *map,
                         struct server_config *server) {
     char where[80];
     snprintf(where, sizeof where, "servers.%s", server->name);
     server->master = -1;
-    if (!schema_fill(loader, SECTION_SERVER, map, where, server)) return false;
-    if (!load_config(loader, map, where, server) || !load_master(loader, map, server)) return false;
+    if (!schema_fill(draft, SECTION_SERVER, map, where, server)) return false;
+    if (!load_config(draft, map, where, server) || !load_master(draft, map, server)) return false;
     const struct tree_node *link = tree_get(map, "link");
     if (link && server->master < 0)
-        return loader_refuse(loader, link, "%s has a link and no master; expected replica-of: NAME",
-                             where);
+        return draft_refuse(draft, link, "%s has a link and no master; expected replica-of: NAME",
+                            where);
     static const struct tree_node blank = {.kind = TREE_MAP};
     struct tree_node silent = blank; /* defaults, told at the server's place */
     silent.line = map->line, silent.column = map->column;
     return server->master < 0 ||
-           load_link(loader, link && !tree_is_blank(link) ? link : &silent, where, &server->link);
+           load_link(draft, link && !tree_is_blank(link) ? link : &silent, where, &server->link);
 }
 
 /* Prints a -> b -> a and says so when following masters from here comes back. */
-static bool check_cycle(struct loader *loader, const struct tree_node *place, uint32_t start) {
-    const struct scenario *s = loader->scenario;
+static bool check_cycle(struct draft *draft, const struct tree_node *place, uint32_t start) {
+    const struct scenario *s = draft->scenario;
     struct phrase chain = {0};
     phrase_add(&chain, "%s", s->servers[start].name);
     int at = s->servers[start].master;
     for (uint32_t steps = 0; at >= 0 && steps < s->server_count; steps++) {
         phrase_add(&chain, " -> %s", s->servers[at].name);
         if (at == (int)start)
-            return loader_refuse(loader, place, "replica-of goes round: %.500s; expected a master",
-                                 chain.text);
+            return draft_refuse(draft, place, "replica-of goes round: %.500s; expected a master",
+                                chain.text);
         at = s->servers[at].master;
     }
     return true;
 }
 
-static bool check_masters(struct loader *loader, const struct tree_node *servers) {
-    const struct scenario *s = loader->scenario;
+static bool check_masters(struct draft *draft, const struct tree_node *servers) {
+    const struct scenario *s = draft->scenario;
     for (uint32_t i = 0; i < s->server_count; i++) {
         const struct tree_node *place = tree_get(servers->items[i].value, "replica-of");
-        if (place && !check_cycle(loader, place, i)) return false;
+        if (place && !check_cycle(draft, place, i)) return false;
     }
     for (uint32_t i = 0; i < s->server_count; i++) {
         const struct tree_node *place = tree_get(servers->items[i].value, "replica-of");
         int master = s->servers[i].master;
         if (master >= 0 && s->servers[master].master >= 0)
-            return loader_refuse(
-                loader, place,
-                "'%s' is a replica itself, and chains of replicas are not modelled "
-                "yet; expected a master such as '%s'",
-                s->servers[master].name, s->servers[s->servers[master].master].name);
+            return draft_refuse(draft, place,
+                                "'%s' is a replica itself, and chains of replicas are not modelled "
+                                "yet; expected a master such as '%s'",
+                                s->servers[master].name,
+                                s->servers[s->servers[master].master].name);
     }
     return true;
 }
 
-bool load_servers(struct loader *loader, const struct tree_node *root,
+bool load_servers(struct draft *draft, const struct tree_node *root,
                   const struct scenario_root *defaults) {
-    struct scenario *s = loader->scenario;
+    struct scenario *s = draft->scenario;
     const struct tree_node *servers = tree_get(root, "servers");
     if (servers->count == 0 || servers->count > SERVERS_MAX)
-        return loader_refuse(loader, servers, "%u servers; expected 1 to %d", servers->count,
-                             SERVERS_MAX);
-    if (!loader_check_names(loader, servers, "server")) return false;
+        return draft_refuse(draft, servers, "%u servers; expected 1 to %d", servers->count,
+                            SERVERS_MAX);
+    if (!draft_check_names(draft, servers, "server")) return false;
     s->servers = heap_zero(servers->count, sizeof *s->servers);
     for (uint32_t i = 0; i < servers->count; i++) {
         const struct tree_node *key = servers->items[i].key;
@@ -170,19 +170,19 @@ bool load_servers(struct loader *loader, const struct tree_node *root,
                                    .prices = defaults->prices};
     }
     for (uint32_t i = 0; i < servers->count; i++)
-        if (!load_server(loader, servers->items[i].value, &s->servers[i])) return false;
-    return check_masters(loader, servers);
+        if (!load_server(draft, servers->items[i].value, &s->servers[i])) return false;
+    return check_masters(draft, servers);
 }
 
-bool load_root(struct loader *loader, const struct tree_node *root) {
+bool load_root(struct draft *draft, const struct tree_node *root) {
     struct scenario_root values = {0};
-    struct scenario *s = loader->scenario;
-    bool fine = schema_fill(loader, SECTION_ROOT, root, "the scenario", &values);
+    struct scenario *s = draft->scenario;
+    bool fine = schema_fill(draft, SECTION_ROOT, root, "the scenario", &values);
     s->name = values.name;
     s->about = values.about;
     s->seed = values.seed;
     s->start_wall_us = values.start_wall_us;
     s->duration_ns = values.duration_ns;
     s->trace_interval_ns = values.trace_interval_ns;
-    return fine && load_servers(loader, root, &values);
+    return fine && load_servers(draft, root, &values);
 }

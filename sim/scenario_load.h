@@ -8,7 +8,7 @@
 #include "yaml_tree.h"
 
 /* One loading in progress. */
-struct loader {
+struct draft {
     struct scenario *scenario;
     const char *path;
     const char *directory; /* where relative files are sought */
@@ -27,40 +27,40 @@ struct scenario_root {
 };
 
 /* Places come from a node; all return false. */
-bool loader_refuse(struct loader *, const struct tree_node *place, const char *format, ...)
+bool draft_refuse(struct draft *, const struct tree_node *place, const char *format, ...)
     PRINTF_LIKE(3, 4);
-bool loader_refuse_phrase(struct loader *, const struct tree_node *place, const struct phrase *);
+bool draft_refuse_phrase(struct draft *, const struct tree_node *place, const struct phrase *);
 /* "unknown WHAT 'word'; expected one of ...; did you mean ...?" */
-bool loader_refuse_word(struct loader *, const struct tree_node *place, const char *what,
-                        const char *const *known);
+bool draft_refuse_word(struct draft *, const struct tree_node *place, const char *what,
+                       const char *const *known);
 
-void loader_note(struct loader *, const struct phrase *);
+void draft_note(struct draft *, const struct phrase *);
 
 /* The whole of a file, NUL-terminated, or NULL when it cannot be read or is larger than limit. */
-char *loader_read_file(const char *path, size_t limit, size_t *length);
+char *draft_read_file(const char *path, size_t limit, size_t *length);
 
 /* A file named in the scenario: relative ones lie beside it. The caller frees it. */
-char *loader_file(const struct loader *, const char *name);
+char *draft_file(const struct draft *, const char *name);
 
 /* Names of servers, or of populations, ended by NULL, in a block that the caller frees. */
-const char **loader_server_names(const struct loader *);
+const char **draft_server_names(const struct draft *);
 
 /* Is this a map of names? Each must be [a-z0-9_-]+. */
-bool loader_check_names(struct loader *, const struct tree_node *map, const char *what);
+bool draft_check_names(struct draft *, const struct tree_node *map, const char *what);
 
 /* The parts of a file, in the order in which they are read; each knows those before it. */
-bool load_root(struct loader *, const struct tree_node *root);
-bool load_servers(struct loader *, const struct tree_node *root, const struct scenario_root *);
-bool load_link(struct loader *, const struct tree_node *, const char *where, struct link_config *);
-bool load_populations(struct loader *, const struct tree_node *root);
-bool load_clients(struct loader *, const struct tree_node *root);
-bool load_events(struct loader *, const struct tree_node *root);
-bool load_expectations(struct loader *, const struct tree_node *root);
+bool load_root(struct draft *, const struct tree_node *root);
+bool load_servers(struct draft *, const struct tree_node *root, const struct scenario_root *);
+bool load_link(struct draft *, const struct tree_node *, const char *where, struct link_config *);
+bool load_populations(struct draft *, const struct tree_node *root);
+bool load_clients(struct draft *, const struct tree_node *root);
+bool load_events(struct draft *, const struct tree_node *root);
+bool load_expectations(struct draft *, const struct tree_node *root);
 
 /* Is this line a command that a server knows, as far as can be told without one? */
 bool template_check_line(const char *line, size_t length, struct phrase *);
 
 /* Lays a variant over the tree; also lists the names of all variants. */
-bool load_variants(struct loader *, struct tree *, const char *variant);
+bool load_variants(struct draft *, struct tree *, const char *variant);
 
 #endif

@@ -3,7 +3,7 @@
 #include "heap.h"
 #include "scenario_load.h"
 
-static struct tree_node *child_map(struct loader *loader, struct tree *tree, struct tree_node *map,
+static struct tree_node *child_map(struct draft *draft, struct tree *tree, struct tree_node *map,
                                    const struct tree_node *place, const char *key, size_t length) {
     struct tree_item *item = tree_find(map, key, length);
     if (!item) {
@@ -13,20 +13,20 @@ static struct tree_node *child_map(struct loader *loader, struct tree *tree, str
     }
     if (tree_is_blank(item->value)) item->value = tree_new(tree, TREE_MAP, place, "", 0);
     if (item->value->kind == TREE_MAP) return item->value;
-    loader_refuse(loader, place, "%s is %s in line %d; expected a map to lay this over",
-                  quote(key, length).text, tree_kind_name(item->value), item->value->line);
+    draft_refuse(draft, place, "%s is %s in line %d; expected a map to lay this over",
+                 quote(key, length).text, tree_kind_name(item->value), item->value->line);
     return NULL;
 }
 
-static bool lay(struct loader *, struct tree *, struct tree_node *over,
+static bool lay(struct draft *, struct tree *, struct tree_node *over,
                 const struct tree_node *under);
 
 /* Puts a value at the last word of a path; a map is laid over the map that is there. */
-static bool put(struct loader *loader, struct tree *tree, struct tree_node *map,
+static bool put(struct draft *draft, struct tree *tree, struct tree_node *map,
                 const struct tree_item *from, const char *key, size_t length) {
     struct tree_item *item = tree_find(map, key, length);
     bool merge = item && item->value->kind == TREE_MAP && from->value->kind == TREE_MAP;
-    if (merge) return lay(loader, tree, item->value, from->value);
+    if (merge) return lay(draft, tree, item->value, from->value);
     if (item) {
         item->key = tree_new(tree, TREE_WORD, from->key, key, length);
         item->value = from->value;
@@ -36,45 +36,45 @@ static bool put(struct loader *loader, struct tree *tree, struct tree_node *map,
     return true;
 }
 
-static bool lay_item(struct loader *loader, struct tree *tree, struct tree_node *map,
+static bool lay_item(struct draft *draft, struct tree *tree, struct tree_node *map,
                      const struct tree_item *from) {
     const char *word = from->key->text;
     for (const char *dot; (dot = strchr(word, '.')); word = dot + 1) {
         if (dot == word)
-            return loader_refuse(loader, from->key,
-                                 "an empty word in the path %s; expected words and dots such as "
-                                 "servers.master.config.hz",
-                                 quote(from->key->text, from->key->length).text);
-        map = child_map(loader, tree, map, from->key, word, (size_t)(dot - word));
+            return draft_refuse(draft, from->key,
+                                "an empty word in the path %s; expected words and dots such as "
+                                "servers.master.config.hz",
+                                quote(from->key->text, from->key->length).text);
+        map = child_map(draft, tree, map, from->key, word, (size_t)(dot - word));
         if (!map) return false;
     }
-    return put(loader, tree, map, from, word, strlen(word));
+    return put(draft, tree, map, from, word, strlen(word));
 }
 
-static bool lay(struct loader *loader, struct tree *tree, struct tree_node *over,
+static bool lay(struct draft *draft, struct tree *tree, struct tree_node *over,
                 const struct tree_node *from) {
     for (uint32_t i = 0; i < from->count; i++)
-        if (!lay_item(loader, tree, over, &from->items[i])) return false;
+        if (!lay_item(draft, tree, over, &from->items[i])) return false;
     return true;
 }
 
-static bool list_names(struct loader *loader, const struct tree_node *variants) {
-    struct scenario *s = loader->scenario;
+static bool list_names(struct draft *draft, const struct tree_node *variants) {
+    struct scenario *s = draft->scenario;
     s->variants = heap_zero(variants->count, sizeof *s->variants);
     for (uint32_t i = 0; i < variants->count; i++) {
         const struct tree_item *item = &variants->items[i];
         if (item->value->kind != TREE_MAP && !tree_is_blank(item->value))
-            return loader_refuse(
-                loader, item->value, "variant %s is %s; expected a map of overrides",
-                quote(item->key->text, item->key->length).text, tree_kind_name(item->value));
+            return draft_refuse(draft, item->value, "variant %s is %s; expected a map of overrides",
+                                quote(item->key->text, item->key->length).text,
+                                tree_kind_name(item->value));
         s->variants[s->variant_count++] = heap_text(item->key->text, item->key->length);
     }
     return true;
 }
 
-static bool refuse_variant(struct loader *loader, const struct tree_node *place,
+static bool refuse_variant(struct draft *draft, const struct tree_node *place,
                            const char *variant) {
-    const struct scenario *s = loader->scenario;
+    const struct scenario *s = draft->scenario;
     struct phrase phrase = {0};
     phrase_add(&phrase, "no variant %s", quote(variant, strlen(variant)).text);
     if (s->variant_count == 0) phrase_add(&phrase, "; expected none, as the file has no variants");
@@ -82,24 +82,24 @@ static bool refuse_variant(struct loader *loader, const struct tree_node *place,
     for (uint32_t i = 0; i < s->variant_count; i++) known[i] = s->variants[i];
     phrase_add_choice(&phrase, variant, strlen(variant), known);
     free(known);
-    return loader_refuse_phrase(loader, place, &phrase);
+    return draft_refuse_phrase(draft, place, &phrase);
 }
 
-bool load_variants(struct loader *loader, struct tree *tree, const char *variant) {
+bool load_variants(struct draft *draft, struct tree *tree, const char *variant) {
     struct tree_node *root = tree->root;
     const struct tree_node *variants = tree_get(root, "variants");
     if (variants && variants->kind == TREE_MAP) { /* else the schema complains */
-        if (!loader_check_names(loader, variants, "variant")) return false;
-        if (!list_names(loader, variants)) return false;
+        if (!draft_check_names(draft, variants, "variant")) return false;
+        if (!list_names(draft, variants)) return false;
     }
     if (!variant) return true;
     const struct tree_node *overrides = variants ? tree_get(variants, variant) : NULL;
-    if (!overrides) return refuse_variant(loader, variants ? variants : root, variant);
-    loader->scenario->variant = heap_text(variant, strlen(variant));
+    if (!overrides) return refuse_variant(draft, variants ? variants : root, variant);
+    draft->scenario->variant = heap_text(variant, strlen(variant));
     for (uint32_t i = 0; i < overrides->count; i++) {
         const struct tree_node *key = overrides->items[i].key;
         if (strncmp(key->text, "variants", 8) == 0 && (!key->text[8] || key->text[8] == '.'))
-            return loader_refuse(loader, key, "a variant changes variants; expected other keys");
+            return draft_refuse(draft, key, "a variant changes variants; expected other keys");
     }
-    return lay(loader, tree, root, overrides);
+    return lay(draft, tree, root, overrides);
 }

@@ -82,15 +82,15 @@ const struct schema_row *schema_next(enum schema_section, const struct schema_ro
 
 /* Checks the keys of a map and reads every row of the section that has a field. `where` names the
  * map in messages ("servers.master"). False with a message. */
-bool schema_fill(struct loader *, enum schema_section, const struct tree_node *map,
+bool schema_fill(struct draft *, enum schema_section, const struct tree_node *map,
                  const char *where, void *base);
 
 /* One number of a row's kind, in its range. */
-bool schema_read_integer(struct loader *, const struct schema_row *, const struct tree_node *,
+bool schema_read_integer(struct draft *, const struct schema_row *, const struct tree_node *,
                          int64_t *value);
 
 /* Only the first half: is it a map (or blank), and does it have no unknown key? */
-bool schema_check_keys(struct loader *, enum schema_section, const struct tree_node *map,
+bool schema_check_keys(struct draft *, enum schema_section, const struct tree_node *map,
                        const char *where);
 
 /* What a value of this row must be, for messages and the reference. */

@@ -104,12 +104,12 @@ void schema_expected(const struct schema_row *row, struct phrase *phrase) {
     }
 }
 
-static bool refuse_kind(struct loader *loader, const struct schema_row *row,
+static bool refuse_kind(struct draft *draft, const struct schema_row *row,
                         const struct tree_node *node) {
     struct phrase phrase = {0};
     phrase_add(&phrase, "%s is %s; expected ", row->key, tree_kind_name(node));
     schema_expected(row, &phrase);
-    return loader_refuse_phrase(loader, node, &phrase);
+    return draft_refuse_phrase(draft, node, &phrase);
 }
 
 static void store(const struct schema_row *row, void *field, int64_t value) {
@@ -127,14 +127,14 @@ static void store(const struct schema_row *row, void *field, int64_t value) {
 }
 
 /* A number with its unit, in the range and whole in the field's unit. */
-bool schema_read_integer(struct loader *loader, const struct schema_row *row,
+bool schema_read_integer(struct draft *draft, const struct schema_row *row,
                          const struct tree_node *node, int64_t *value) {
     struct phrase phrase = {0};
     phrase_add(&phrase, "%s: ", row->key);
     int64_t number;
-    if (node->kind != TREE_WORD || tree_is_blank(node)) return refuse_kind(loader, row, node);
+    if (node->kind != TREE_WORD || tree_is_blank(node)) return refuse_kind(draft, row, node);
     if (!units_parse(unit_of(row), node->text, node->length, &number, &phrase))
-        return loader_refuse_phrase(loader, node, &phrase);
+        return draft_refuse_phrase(draft, node, &phrase);
     bool whole = number % base_of(row) == 0;
     if (whole && number >= row->low && number <= row->high) {
         *value = number / base_of(row);
@@ -145,90 +145,90 @@ bool schema_read_integer(struct loader *loader, const struct schema_row *row,
                : base_of(row) == NS_PER_MS ? "finer than 1ms"
                                            : "finer than 1us");
     schema_expected(row, &phrase);
-    return loader_refuse_phrase(loader, node, &phrase);
+    return draft_refuse_phrase(draft, node, &phrase);
 }
 
 static bool is_word(const struct tree_node *node, const char *word) {
     return node->kind == TREE_WORD && word && strcmp(node->text, word) == 0;
 }
 
-static bool read_mix(struct loader *loader, const struct schema_row *row,
+static bool read_mix(struct draft *draft, const struct schema_row *row,
                      const struct tree_node *node, struct distribution *d) {
     static const struct schema_row weights = {SECTION_ROOT, SCHEMA_INTEGER, "weight", .low = 1,
                                               .high = 1000000000};
     if (node->kind != TREE_MAP || node->count == 0)
-        return loader_refuse(loader, node,
-                             "%s: mix is %s; expected a map of values and weights such as "
-                             "{32B: 90, 1KiB: 10}",
-                             row->key, node->kind == TREE_MAP ? "empty" : tree_kind_name(node));
+        return draft_refuse(draft, node,
+                            "%s: mix is %s; expected a map of values and weights such as "
+                            "{32B: 90, 1KiB: 10}",
+                            row->key, node->kind == TREE_MAP ? "empty" : tree_kind_name(node));
     d->kind = DISTRIBUTION_MIX;
     d->mix = heap_zero(node->count, sizeof *d->mix);
     for (uint32_t i = 0; i < node->count; i++, d->mix_count++) {
         int64_t weight;
-        if (!schema_read_integer(loader, row, node->items[i].key, &d->mix[i].value)) return false;
-        if (!schema_read_integer(loader, &weights, node->items[i].value, &weight)) return false;
+        if (!schema_read_integer(draft, row, node->items[i].key, &d->mix[i].value)) return false;
+        if (!schema_read_integer(draft, &weights, node->items[i].value, &weight)) return false;
         d->mix[i].weight = (uint32_t)weight;
         d->mix_weight += (uint64_t)weight;
     }
     return true;
 }
 
-static bool read_uniform(struct loader *loader, const struct schema_row *row,
+static bool read_uniform(struct draft *draft, const struct schema_row *row,
                          const struct tree_node *node, struct distribution *d) {
     if (node->kind != TREE_LIST || node->count != 2)
-        return loader_refuse(loader, node, "%s: uniform is not a pair; expected [low, high]",
-                             row->key);
+        return draft_refuse(draft, node, "%s: uniform is not a pair; expected [low, high]",
+                            row->key);
     d->kind = DISTRIBUTION_UNIFORM;
-    if (!schema_read_integer(loader, row, node->items[0].value, &d->low)) return false;
-    if (!schema_read_integer(loader, row, node->items[1].value, &d->high)) return false;
+    if (!schema_read_integer(draft, row, node->items[0].value, &d->low)) return false;
+    if (!schema_read_integer(draft, row, node->items[1].value, &d->high)) return false;
     if (d->low <= d->high) return true;
-    return loader_refuse(loader, node->items[0].value,
-                         "%s: the low end is above the high end; expected [low, high]", row->key);
+    return draft_refuse(draft, node->items[0].value,
+                        "%s: the low end is above the high end; expected [low, high]", row->key);
 }
 
-static bool read_distribution(struct loader *loader, const struct schema_row *row,
+static bool read_distribution(struct draft *draft, const struct schema_row *row,
                               const struct tree_node *node, struct distribution *d) {
     static const char *const kinds[] = {"uniform", "mix", NULL};
     if (is_word(node, row->literal)) return true; /* DISTRIBUTION_NONE */
     if (node->kind != TREE_MAP) {
         d->kind = DISTRIBUTION_CONSTANT;
-        return schema_read_integer(loader, row, node, &d->low);
+        return schema_read_integer(draft, row, node, &d->low);
     }
     if (node->count != 1)
-        return loader_refuse(loader, node,
-                             "%s: %u keys; expected one, {uniform: [low, high]} or "
-                             "{mix: {value: weight}}",
-                             row->key, node->count);
+        return draft_refuse(draft, node,
+                            "%s: %u keys; expected one, {uniform: [low, high]} or "
+                            "{mix: {value: weight}}",
+                            row->key, node->count);
     const struct tree_item *item = &node->items[0];
-    if (is_word(item->key, "uniform")) return read_uniform(loader, row, item->value, d);
-    if (is_word(item->key, "mix")) return read_mix(loader, row, item->value, d);
+    if (is_word(item->key, "uniform")) return read_uniform(draft, row, item->value, d);
+    if (is_word(item->key, "mix")) return read_mix(draft, row, item->value, d);
     struct phrase what = {0};
     phrase_add(&what, "distribution in %s", row->key);
-    return loader_refuse_word(loader, item->key, what.text, kinds);
+    return draft_refuse_word(draft, item->key, what.text, kinds);
 }
 
-static bool read_name(struct loader *loader, const struct schema_row *row,
+static bool read_name(struct draft *draft, const struct schema_row *row,
                       const struct tree_node *node, char **field) {
-    if (row->kind == SCHEMA_NAME && node->length == 0) return refuse_kind(loader, row, node);
+    if (row->kind == SCHEMA_NAME && node->length == 0) return refuse_kind(draft, row, node);
     for (size_t i = 0; i < node->length; i++) {
         char c = node->text[i];
         bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
         if (row->kind == SCHEMA_NAME && !fine)
-            return loader_refuse(loader, node, "%s is %s; expected a name of a-z, 0-9, _ and -",
-                                 row->key, quote(node->text, node->length).text);
+            return draft_refuse(draft, node, "%s is %s; expected a name of a-z, 0-9, _ and -",
+                                row->key, quote(node->text, node->length).text);
     }
     free(*field);
     *field = heap_text(node->text, node->length);
     return true;
 }
 
-static bool read_choice(struct loader *loader, const struct schema_row *row,
+static bool read_choice(struct draft *draft, const struct schema_row *row,
                         const struct tree_node *node, void *field) {
     const char *words[SCHEMA_WORDS_MAX];
     schema_words(row, words);
     size_t at = 0;
     while (words[at] && !is_word(node, words[at])) at++;
-    if (!words[at]) return loader_refuse_word(loader, node, row->key, words);
+    if (!words[at]) return draft_refuse_word(draft, node, row->key, words);
     if (row->kind == SCHEMA_ENGINE)
         *(const struct generation **)field = generation_at(at);
     else if (row->kind == SCHEMA_ALLOCATOR)
@@ -240,19 +240,19 @@ static bool read_choice(struct loader *loader, const struct schema_row *row,
     return true;
 }
 
-static bool read_server(struct loader *loader, const struct tree_node *node, uint32_t *server) {
-    for (uint32_t i = 0; i < loader->scenario->server_count; i++)
-        if (is_word(node, loader->scenario->servers[i].name)) {
+static bool read_server(struct draft *draft, const struct tree_node *node, uint32_t *server) {
+    for (uint32_t i = 0; i < draft->scenario->server_count; i++)
+        if (is_word(node, draft->scenario->servers[i].name)) {
             *server = i;
             return true;
         }
-    const char **known = loader_server_names(loader);
-    loader_refuse_word(loader, node, "server", known);
+    const char **known = draft_server_names(draft);
+    draft_refuse_word(draft, node, "server", known);
     free(known);
     return false;
 }
 
-static bool read_flag(struct loader *loader, const struct schema_row *row,
+static bool read_flag(struct draft *draft, const struct schema_row *row,
                       const struct tree_node *node, void *field) {
     static const char *const words[] = {"yes", "no", "true", "false", NULL};
     for (int i = 0; words[i]; i++)
@@ -260,69 +260,69 @@ static bool read_flag(struct loader *loader, const struct schema_row *row,
             store(row, field, i % 2 == 0);
             return true;
         }
-    return loader_refuse_word(loader, node, row->key, words);
+    return draft_refuse_word(draft, node, row->key, words);
 }
 
-static bool read_time(struct loader *loader, const struct schema_row *row,
+static bool read_time(struct draft *draft, const struct schema_row *row,
                       const struct tree_node *node, us_t *field) {
     if (units_parse_time(node->text, node->length, true, field)) return true;
-    return loader_refuse(loader, node,
-                         "%s: %s is not a time; expected one in UTC such as 2026-01-01T00:00:00Z",
-                         row->key, quote(node->text, node->length).text);
+    return draft_refuse(draft, node,
+                        "%s: %s is not a time; expected one in UTC such as 2026-01-01T00:00:00Z",
+                        row->key, quote(node->text, node->length).text);
 }
 
-static bool read_value(struct loader *loader, const struct schema_row *row,
+static bool read_value(struct draft *draft, const struct schema_row *row,
                        const struct tree_node *node, void *field) {
     switch (row->kind) {
     case SCHEMA_BYTES_DRAW:
     case SCHEMA_MS_DRAW:
     case SCHEMA_NS_DRAW:
-        return read_distribution(loader, row, node, field);
+        return read_distribution(draft, row, node, field);
     default:
         break;
     }
     if (node->kind != TREE_WORD || (tree_is_blank(node) && row->kind != SCHEMA_TEXT))
-        return refuse_kind(loader, row, node);
+        return refuse_kind(draft, row, node);
     switch (row->kind) {
     case SCHEMA_TEXT:
     case SCHEMA_NAME:
-        return read_name(loader, row, node, field);
+        return read_name(draft, row, node, field);
     case SCHEMA_FLAG:
-        return read_flag(loader, row, node, field);
+        return read_flag(draft, row, node, field);
     case SCHEMA_TIME:
-        return read_time(loader, row, node, field);
+        return read_time(draft, row, node, field);
     case SCHEMA_CHOICE:
     case SCHEMA_ENGINE:
     case SCHEMA_ALLOCATOR:
     case SCHEMA_PRICES:
-        return read_choice(loader, row, node, field);
+        return read_choice(draft, row, node, field);
     case SCHEMA_SERVER:
-        return read_server(loader, node, field);
+        return read_server(draft, node, field);
     default:
         break;
     }
     int64_t value = 0;
-    if (!is_word(node, row->literal) && !schema_read_integer(loader, row, node, &value))
+    if (!is_word(node, row->literal) && !schema_read_integer(draft, row, node, &value))
         return false;
     store(row, field, value);
     return true;
 }
 
-static bool read_default(struct loader *loader, const struct schema_row *row,
+static bool read_default(struct draft *draft, const struct schema_row *row,
                          const struct tree_node *map, void *field) {
     struct tree_node word = {.kind = TREE_WORD, .line = map->line, .column = map->column};
     word.text = heap_text(row->initial, strlen(row->initial));
     word.length = strlen(row->initial);
-    bool fine = read_value(loader, row, &word, field);
+    bool fine = read_value(draft, row, &word, field);
     free(word.text);
     return fine;
 }
 
-bool schema_check_keys(struct loader *loader, enum schema_section section,
+bool schema_check_keys(struct draft *draft, enum schema_section section,
                        const struct tree_node *map, const char *where) {
     if (map->kind != TREE_MAP && !tree_is_blank(map))
-        return loader_refuse(loader, map, "%s is %s; expected a map of keys and values", where,
-                             tree_kind_name(map));
+        return draft_refuse(draft, map, "%s is %s; expected a map of keys and values", where,
+                            tree_kind_name(map));
     const char *known[SCHEMA_WORDS_MAX];
     size_t count = 0;
     for (const struct schema_row *row = NULL; (row = schema_next(section, row));)
@@ -337,34 +337,34 @@ bool schema_check_keys(struct loader *loader, enum schema_section section,
         struct phrase phrase = {0};
         phrase_add(&phrase, "unknown key %s in %s", quote(key->text, key->length).text, where);
         phrase_add_choice(&phrase, key->text, key->length, known);
-        return loader_refuse_phrase(loader, key, &phrase);
+        return draft_refuse_phrase(draft, key, &phrase);
     }
     return true;
 }
 
-static bool fill_row(struct loader *loader, const struct schema_row *row,
-                     const struct tree_node *map, const char *where, void *base) {
+static bool fill_row(struct draft *draft, const struct schema_row *row, const struct tree_node *map,
+                     const char *where, void *base) {
     const struct tree_node *node = tree_get(map, row->key);
     if (!node && row->flags & SCHEMA_REQUIRED) {
         struct phrase phrase = {0};
         phrase_add(&phrase, "%s has no '%s'; expected %s: ", where, row->key, row->key);
         schema_expected(row, &phrase);
-        return loader_refuse_phrase(loader, map, &phrase);
+        return draft_refuse_phrase(draft, map, &phrase);
     }
     void *field = (char *)base + row->offset;
-    if (!node && row->initial && row->size) return read_default(loader, row, map, field);
+    if (!node && row->initial && row->size) return read_default(draft, row, map, field);
     if (!node) return true;
-    if (row->size) return read_value(loader, row, node, field);
-    if (tree_is_blank(node)) return row->kind != SCHEMA_ANY || refuse_kind(loader, row, node);
-    if (row->kind == SCHEMA_MAP && node->kind != TREE_MAP) return refuse_kind(loader, row, node);
-    if (row->kind == SCHEMA_LIST && node->kind != TREE_LIST) return refuse_kind(loader, row, node);
+    if (row->size) return read_value(draft, row, node, field);
+    if (tree_is_blank(node)) return row->kind != SCHEMA_ANY || refuse_kind(draft, row, node);
+    if (row->kind == SCHEMA_MAP && node->kind != TREE_MAP) return refuse_kind(draft, row, node);
+    if (row->kind == SCHEMA_LIST && node->kind != TREE_LIST) return refuse_kind(draft, row, node);
     return true;
 }
 
-bool schema_fill(struct loader *loader, enum schema_section section, const struct tree_node *map,
+bool schema_fill(struct draft *draft, enum schema_section section, const struct tree_node *map,
                  const char *where, void *base) {
-    if (!schema_check_keys(loader, section, map, where)) return false;
+    if (!schema_check_keys(draft, section, map, where)) return false;
     for (const struct schema_row *row = NULL; (row = schema_next(section, row));)
-        if (!fill_row(loader, row, map, where, base)) return false;
+        if (!fill_row(draft, row, map, where, base)) return false;
     return true;
 }

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "nearest.h"
+
 __extension__ typedef unsigned __int128 wide_t;
 
 struct unit {
@@ -191,7 +193,7 @@ static const char *unit_meant(enum unit_kind kind, const char *text, size_t leng
             return aliases[i].meant;
     const char *known[UNITS_MAX + 1] = {0};
     for (size_t i = 0; rows[kind].units[i].name; i++) known[i] = rows[kind].units[i].name;
-    return word_nearest(text, length, known);
+    return nearest_of(text, length, known);
 }
 
 static bool unit_unknown(enum unit_kind kind, const char *text, size_t length, size_t digits,
