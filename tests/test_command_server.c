@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "engine_state.h"
 #include "requests.h"
 
 static struct rig rig;
@@ -391,6 +392,30 @@ START_TEST(a_transaction_of_the_stream_is_applied_as_one) {
 }
 END_TEST
 
+START_TEST(a_transaction_of_the_stream_has_one_cached_time) {
+    const struct db_host *host = &rig.engine->host;
+    rig_receive(&rig, "MULTI");
+    rig_advance(&rig, 5);
+    rig_receive(&rig, "SET k v");
+    ck_assert_int_eq(host->command_now_ms, RIG_WALL_MS);
+    ck_assert_str_eq(rig_do(&rig, "GET k"), "$v"); /* a client in between reads its own */
+    ck_assert_int_eq(host->command_now_ms, RIG_WALL_MS + 5);
+    rig_receive(&rig, "EXEC");
+    rig_advance(&rig, 5);
+    rig_receive(&rig, "SET k v");
+    ck_assert_int_eq(host->command_now_ms, RIG_WALL_MS + 10);
+}
+END_TEST
+
+START_TEST(between_commands_there_is_none) {
+    const struct db_host *host = &rig.engine->host;
+    rig_receive(&rig, "SET k v");
+    ck_assert(!host->in_command && host->client == DB_CLIENT_NORMAL);
+    rig_do(&rig, "GET k");
+    ck_assert(!host->in_command && !host->command_is_readonly);
+}
+END_TEST
+
 START_TEST(the_stream_is_applied_without_checks_of_role_or_time) {
     rig_receive(&rig, "SET k v PXAT 1");
     rig_receive(&rig, "PEXPIREAT k 5"); /* past as well: stored, for the DEL is the master's */
@@ -436,6 +461,8 @@ static Suite *server_suite(void) {
     tcase_add_checked_fixture(replica, setup_replica, teardown);
     tcase_add_test(replica, getack_is_answered_with_what_was_applied_before);
     tcase_add_test(replica, a_transaction_of_the_stream_is_applied_as_one);
+    tcase_add_test(replica, a_transaction_of_the_stream_has_one_cached_time);
+    tcase_add_test(replica, between_commands_there_is_none);
     tcase_add_test(replica, the_stream_is_applied_without_checks_of_role_or_time);
     suite_add_tcase(suite, replica);
     return suite;

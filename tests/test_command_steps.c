@@ -20,7 +20,7 @@ static void setup(void) {
         for (uint32_t rest = i, d = 4; d > 0; rest /= 10, d--) name[d] = (char)('0' + rest % 10);
         key_id id = keys_add(rig.keys, name, 5);
         rig.key_names[id] = strdup(name);
-        struct object value = object_from_number(i == 1 ? 12345 : 5);
+        struct object value = object_from_number(i == 1 ? 12345 : i == 3 ? -1 : 5);
         engine_preload(rig.engine, 0, id, &value, i == 2 ? RIG_WALL_MS - 1 : RIG_WALL_MS + 100000);
     }
     struct object value = object_from_number(5);
@@ -51,7 +51,8 @@ static uint32_t steps_since(struct moving *m, const struct dict *d) {
     return steps;
 }
 
-/* k0000 and k0001 live and have a TTL, k0002 is expired, plain has no TTL, nope is missing. */
+/* k0000, k0001 and k0003 live and have a TTL, k0002 is expired, plain has no TTL, nope is missing.
+ */
 static const struct row {
     const char *line, *reply;
     uint32_t main, expires;
@@ -96,6 +97,7 @@ static const struct row {
     {"PERSIST plain", ":0", 2, 2},
     {"INCR k0001", ":12346", 2, 1}, /* in place */
     {"INCR k0000", ":6", 3, 1},     /* a shared integer is replaced */
+    {"INCR k0003", ":0", 3, 1},     /* an unshared one whose successor is shared, too */
     {"INCR nope", ":1", 2, 0},
     {"INCR k0002", ":1", 4, 2},
     {"DBSIZE", ":4301", 0, 0},
