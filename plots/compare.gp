@@ -23,7 +23,7 @@ array Variant[64]; array Text[64]
 known(list, w) = strstrt(list, " ".w." ") > 0
 add(list, w) = known(list." ", w) ? list : list." ".w
 first_text(ms, stale, us) = strcol("variant").(stale == 0 ? ": no key was ever stale at a row" : \
-    ms < 0 ? ": 99 % of the stale keys never reclaimed" : ": 99 % of ".commas(stale). \
+    ms < 0 ? ": up to ".commas(stale)." stale keys" : ": 99 % of ".commas(stale). \
     " stale keys reclaimed in ".ms_text(ms)).(us > 0 ? ", worst request ".us_text(us) : "")
 new_variant(dummy) = known(seen." ", strcol("variant")) ? 0 : (seen = seen." ".strcol("variant"), \
     V = V + 1, Variant[V] = strcol("variant"), Text[V] = first_text(column("reclaimed_99_ms"), \

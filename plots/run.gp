@@ -54,7 +54,7 @@ do for [i = 1:NCOLUMNS] { NROWS = panels(i) > NROWS ? panels(i) : NROWS }
 # ---- the title: what happened, in numbers --------------------------------------------------------
 happened = commas(keys)." keys"
 if (Stale[1] > 0) {
-    happened = happened.(Reclaimed[1] < 0 ? "; 99 % of the stale ones were never reclaimed" : \
+    happened = happened.(Reclaimed[1] < 0 ? "; up to ".commas(Stale[1])." of them stale at once" : \
         "; 99 % of the stale ones reclaimed in ".ms_text(Reclaimed[1]))
 } else { happened = happened."; none was ever stale at a row" }
 happened = happened.(worst > 0 ? "; worst request ".us_text(worst)." (".worst_at.")" : "")
@@ -76,7 +76,7 @@ set linetype 10 lc rgb GREEN lw 1.8
 set linetype 11 lc rgb PINK lw 1.8
 
 reclaimed_text(stale, ms) = stale == 0 ? "" : \
-    ms < 0 ? "; 99 % never reclaimed" : "; 99 % reclaimed in ".ms_text(ms)." ┊"
+    ms < 0 ? "; up to ".commas(stale)." stale keys" : "; 99 % reclaimed in ".ms_text(ms)." ┊"
 
 set multiplot
 set label 11 bold(name) at screen sx(LEFT), screen sy(36) left front font FONT.",".LARGE

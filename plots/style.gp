@@ -28,7 +28,7 @@ us_text(us) = us < 1000 ? sprintf("%d µs", us) : us < 1000000 ? plain(us / 1000
 # Bold text needs enhanced mode in SVG, and there some characters speak: they get a backslash.
 quiet(s) = strlen(s) == 0 ? "" : (strstrt("_^{}@&~", s[1:1]) ? "\\" : "").s[1:1].quiet(s[2:*])
 bold(s) = "{/:Bold ".quiet(s)."}"
-bytes_unit(max) = max < 10240 ? 1.0 : max < 10485760 ? 1024.0 : max < 10737418240.0 ? 1048576.0 : \
+bytes_unit(max) = max < 10240 ? 1.0 : max < 4194304 ? 1024.0 : max < 4294967296.0 ? 1048576.0 : \
     1073741824.0
 bytes_name(unit) = unit == 1.0 ? "B" : unit == 1024.0 ? "KiB" : unit == 1048576.0 ? "MiB" : "GiB"
 time_unit(max_ms) = max_ms < 600000 ? 1000.0 : max_ms < 36000000 ? 60000.0 : 3600000.0

@@ -49,12 +49,12 @@ static const char *ratio_print(char buffer[FIGURE_SIZE], int64_t value, int64_t 
                                const char *name) {
     int64_t whole = value / unit;
     int64_t decimals = whole >= 100 ? 1 : whole >= 10 ? 10 : 100;
-    int64_t part = (int64_t)((uint64_t)(value % unit) * (uint64_t)decimals / (uint64_t)unit);
+    int64_t scaled = (value * decimals + unit / 2) / unit;
     if (decimals == 1)
-        snprintf(buffer, FIGURE_SIZE, "%" PRId64 " %s", whole, name);
+        snprintf(buffer, FIGURE_SIZE, "%" PRId64 " %s", scaled, name);
     else
-        snprintf(buffer, FIGURE_SIZE, "%" PRId64 ".%0*" PRId64 " %s", whole, decimals == 10 ? 1 : 2,
-                 part, name);
+        snprintf(buffer, FIGURE_SIZE, "%" PRId64 ".%0*" PRId64 " %s", scaled / decimals,
+                 decimals == 10 ? 1 : 2, scaled % decimals, name);
     return buffer;
 }
 
