@@ -193,7 +193,9 @@ static const char *unit_meant(enum unit_kind kind, const char *text, size_t leng
             return aliases[i].meant;
     const char *known[UNITS_MAX + 1] = {0};
     for (size_t i = 0; rows[kind].units[i].name; i++) known[i] = rows[kind].units[i].name;
-    return nearest_of(text, length, known);
+    const char *meant = nearest_of(text, length, known);
+    /* Units are so short that a guess must begin with the same letter, whatever its case. */
+    return meant && (meant[0] | 32) == (text[0] | 32) ? meant : NULL;
 }
 
 static bool unit_unknown(enum unit_kind kind, const char *text, size_t length, size_t digits,

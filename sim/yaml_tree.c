@@ -172,13 +172,15 @@ static bool refuse_syntax(const struct builder *b, const yaml_parser_t *parser, 
                           size_t length) {
     if (parser->error == YAML_READER_ERROR) return refuse_bytes(b, parser, bytes, length);
     const yaml_mark_t *mark = &parser->problem_mark;
-    bool tab = mark->index < length && bytes[mark->index] == '\t';
+    char at = mark->index < length ? bytes[mark->index] : 0; /* where all before is ASCII */
+    const char *hint = at == '\t'  ? " (a tab: YAML is indented by spaces)"
+                       : at == '{' ? " (a word with braces needs quotes)"
+                                   : "";
     return complain(b->error, b->path, (int)mark->line + 1, (int)mark->column + 1,
                     "not YAML: %s%s%s%s; expected 'key: value'",
                     parser->context ? parser->context : "",
                     parser->context && parser->problem ? ", " : "",
-                    parser->problem ? parser->problem : "unreadable",
-                    tab ? " (a tab: YAML is indented by spaces)" : "");
+                    parser->problem ? parser->problem : "unreadable", hint);
 }
 
 static bool build(struct builder *b, yaml_parser_t *parser, const char *bytes, size_t length) {
