@@ -180,4 +180,13 @@ bool engine_peek(const struct engine *engine, uint8_t db_id, key_id key, struct 
     return true;
 }
 
+void engine_prefetch(const struct engine *engine, uint8_t db_id, key_id key) {
+    const struct entries *entries = &engine->dbs[db_id].entries;
+    uint32_t page = key >> ENTRY_PAGE_BITS;
+    __builtin_prefetch(&engine->env.keys->hash[key]);
+    __builtin_prefetch(&engine->env.keys->length[key]);
+    if (page < entries->page_count && entries->pages[page])
+        __builtin_prefetch(entries_at(entries, key));
+}
+
 const struct engine_config *engine_config(const struct engine *engine) { return &engine->config; }

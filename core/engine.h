@@ -105,6 +105,10 @@ void engine_preload(struct engine *, uint8_t db, key_id, const struct object *, 
 bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value,
                  ms_t *deadline_ms);
 
+/* Brings near what a key's command will look at, for a caller who knows it a little ahead; does
+ * nothing else. */
+void engine_prefetch(const struct engine *, uint8_t db, key_id);
+
 /* What INFO would say, and a little more. Counters are since the start. */
 struct engine_stats {
     bool is_replica;

@@ -80,27 +80,6 @@ static void client_schedule_first(struct client *client) {
     client_push(client, client->next_ns, WORLD_ARRIVAL, 0);
 }
 
-void client_init(struct client *client, const struct client_config *config, uint32_t index,
-                 struct node *server, const struct population *populations, ns_t now_ns) {
-    *client = (struct client){.config = config, .index = index, .server = server};
-    client_fork_streams(client);
-    client_shape_mix(client);
-    if (config->population >= 0) {
-        client->population = &populations[config->population];
-        if (config->zipf_exponent_milli)
-            client->zipf = zipf_create(client->population->count, config->zipf_exponent_milli);
-    }
-    histogram_reset(&client->request_us);
-    client_connect_all(client, now_ns);
-    client_schedule_first(client);
-}
-
-void client_release(struct client *client) {
-    free(client->engine_clients);
-    free(client->shapes);
-    if (client->zipf) zipf_destroy(client->zipf);
-}
-
 /* What a request says. */
 
 static uint32_t client_pick_mix(struct client *client) {
@@ -125,6 +104,18 @@ static ms_t client_pick_ttl(struct client *client, key_id key, ms_t now_ms) {
     return ttl_ms > 0 ? ttl_ms : 1;
 }
 
+/* The next request's command and keys are drawn while the one before is sent: with a million keys,
+ * waiting for memory is what a simulated command costs most, and so the wait begins early. */
+static void client_choose(struct client *client) {
+    client->next_mix = client_pick_mix(client);
+    const struct mix_config *mix = &client->config->mix[client->next_mix];
+    for (uint32_t i = 0; i < mix->argc; i++) {
+        if (mix->args[i].kind != TEMPLATE_KEY) continue;
+        client->next_keys[i] = client_pick_key(client);
+        engine_prefetch(client->server->engine, client->config->db, client->next_keys[i]);
+    }
+}
+
 static void client_fill(struct client *client, const struct mix_config *mix, ms_t now_ms,
                         struct arg *argv) {
     const struct keys *keys = names_keys(client->server->env->names);
@@ -134,7 +125,7 @@ static void client_fill(struct client *client, const struct mix_config *mix, ms_
         case TEMPLATE_WORD:
             break;
         case TEMPLATE_KEY:
-            key = client_pick_key(client);
+            key = client->next_keys[i];
             argv[i] = arg_key(keys, key);
             break;
         case TEMPLATE_VALUE: {
@@ -152,13 +143,35 @@ static void client_fill(struct client *client, const struct mix_config *mix, ms_
     }
 }
 
+void client_init(struct client *client, const struct client_config *config, uint32_t index,
+                 struct node *server, const struct population *populations, ns_t now_ns) {
+    *client = (struct client){.config = config, .index = index, .server = server};
+    client_fork_streams(client);
+    client_shape_mix(client);
+    client_connect_all(client, now_ns);
+    histogram_reset(&client->request_us);
+    if (config->population >= 0) client->population = &populations[config->population];
+    if (client->population && client->population->count == 0) return; /* a file without rows */
+    if (client->population && config->zipf_exponent_milli)
+        client->zipf = zipf_create(client->population->count, config->zipf_exponent_milli);
+    client_choose(client);
+    client_schedule_first(client);
+}
+
+void client_release(struct client *client) {
+    free(client->engine_clients);
+    free(client->shapes);
+    if (client->zipf) zipf_destroy(client->zipf);
+}
+
 static void client_request(struct client *client, ns_t now_ns, uint32_t connection) {
     struct node *server = client->server;
-    uint32_t m = client_pick_mix(client);
+    uint32_t m = client->next_mix;
     const struct mix_config *mix = &client->config->mix[m];
     struct arg *argv = inbox_reserve(&server->inbox, mix->argc);
     memcpy(argv, client->shapes[m], mix->argc * sizeof *argv);
     client_fill(client, mix, node_wall_ms(server, now_ns), argv);
+    client_choose(client);
     struct inbox_item item = {.arrival_ns = now_ns,
                               .kind = INBOX_REQUEST,
                               .source = SOURCE_CLIENT,

@@ -23,6 +23,8 @@ struct client {
     uint64_t step_ns, step_part, part; /* even arrivals: the spacing, exactly, in whole ns and
                                           parts of rate_mhz */
     struct arg (*shapes)[12];          /* by mix entry: its words ready made */
+    uint32_t next_mix;                 /* the next request: which command */
+    key_id next_keys[12];              /* and by position its keys */
     struct histogram request_us;
 };
 
