@@ -69,6 +69,12 @@ static size_t variants_choose(char *list, const struct scenario *scenario,
     return count;
 }
 
+static bool has_variant(const struct scenario *scenario, const char *name) {
+    for (uint32_t i = 0; i < scenario->variant_count; i++)
+        if (strcmp(scenario->variants[i], name) == 0) return true;
+    return false;
+}
+
 /* Two variants in one folder would overwrite each other. */
 static bool variants_differ(const char *const *variants, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -105,7 +111,8 @@ static enum exit_code compare(const struct scenario_file *file, struct arguments
     if (recording_load(&base, &order)) {
         size_t count = variants_choose(a->variants, base.scenario, variants);
         char *folder = a->out ? strdup(a->out) : folder_default(base.scenario->name);
-        struct comparison comparison = {order, variants, count, folder};
+        struct comparison comparison = {order, variants, count, folder,
+                                        has_variant(base.scenario, "base")};
         ASSERT(folder);
         if (count == 0)
             say("%s has no variants to compare", file->path);

@@ -13,10 +13,11 @@
 
 #define AT_ONCE 2 /* a run of a million keys takes some hundred MB */
 
-/* The order of one variant; `base` is the scenario without one, unless a variant is called so. */
+/* The order of one variant. */
 static struct recording_order order_of(const struct comparison *c, size_t i, char **folder) {
     struct recording_order order = c->order;
-    order.variant = strcmp(c->variants[i], "base") == 0 ? NULL : c->variants[i];
+    bool none = !c->base_is_own && strcmp(c->variants[i], "base") == 0;
+    order.variant = none ? NULL : c->variants[i];
     order.quiet = true;
     order.folder = *folder = folder_of_variant(c->folder, c->variants[i]);
     return order;

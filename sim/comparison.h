@@ -10,6 +10,7 @@ struct comparison {
     const char *const *variants;
     size_t count;
     const char *folder; /* each variant goes below it */
+    bool base_is_own;   /* the scenario has a variant called `base`; else that word means none */
 };
 
 /* Checks every variant before anything is written; runs; prints to stdout. The worst exit code of
