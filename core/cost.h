@@ -69,6 +69,7 @@ struct cpu {
     struct instant began; /* when this turn began */
     uint64_t spent_ps;    /* what this turn has cost so far */
     uint64_t muted;       /* > 0 while work is free: data that was there before the run */
+    uint64_t clock_reads; /* readings of the wall clock since the start, for observers */
 };
 
 static inline void cpu_begin(struct cpu *cpu, struct instant now) {
@@ -84,6 +85,7 @@ static inline void cpu_charge(struct cpu *cpu, enum cost_op op, uint64_t count) 
  * it. */
 static inline us_t cpu_wall_us(struct cpu *cpu) {
     cpu_charge(cpu, COST_CLOCK_READ, 1);
+    cpu->clock_reads++;
     return cpu->began.wall_us + (us_t)(cpu->spent_ps / PS_PER_US);
 }
 

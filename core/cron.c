@@ -2,6 +2,8 @@
 
 #define DBS_PER_CALL          16 /* databases that one cron resizes (7.0 databasesCron) */
 #define REPLICATION_PERIOD_MS 1000
+#define METRICS_PERIOD_MS     100
+#define METRICS               5 /* commands, bytes in and out, of replication in and out (7.0) */
 
 /* hz doubles while there are more than 200 clients for each call, up to 500; recomputed from the
  * configured hz each time (7.0 serverCron). */
@@ -61,10 +63,19 @@ static void cron_databases(struct engine *engine) {
     if (engine->config.activerehashing) rehash_databases(engine);
 }
 
+/* What serverCron reads of the clock before the expire cycle, for its own ends: each instantaneous
+ * metric's sample, the LRU clock, and clientsCron (7.0 trackInstantaneousMetric, getLRUClock,
+ * clientsCron). The cycle's keys are compared with a clock that has moved on by so much. */
+static void read_clock_for_others(struct engine *engine) {
+    uint32_t reads = is_due(engine, METRICS_PERIOD_MS) ? METRICS + 2 : 2;
+    for (uint32_t i = 0; i < reads; i++) cpu_wall_us(&engine->cpu);
+}
+
 void cron_run(struct engine *engine) {
     cpu_charge(&engine->cpu, COST_CRON, 1);
     engine->host.command_now_ms = cpu_wall_ms(&engine->cpu);
     engine->expire.hz = effective_hz(engine);
+    read_clock_for_others(engine);
     cron_databases(engine);
     if (is_due(engine, REPLICATION_PERIOD_MS)) cron_replication(engine);
     engine->cronloops++;

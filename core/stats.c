@@ -45,7 +45,8 @@ struct engine_stats engine_stats(const struct engine *engine) {
                                  .connected_clients = engine->clients_open,
                                  .keyspace_hits = engine->host.keyspace_hits,
                                  .keyspace_misses = engine->host.keyspace_misses,
-                                 .commands_processed = engine->commands_processed};
+                                 .commands_processed = engine->commands_processed,
+                                 .clock_reads = engine->cpu.clock_reads};
     add_databases(engine, &stats);
     add_expiry(engine, &stats);
     add_memory(engine, &stats);
