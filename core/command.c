@@ -185,6 +185,7 @@ static void execute(struct call *call) {
     uint64_t dirty_before = call->engine->dirty;
     enter(call);
     call->command->run(call);
+    cpu_wall_us(&call->engine->cpu); /* its duration, for the slow log and latency figures */
     leave(call);
     call->engine->commands_processed++;
     if (!call->client->is_master_link) propagate_call(call, dirty_before);

@@ -71,7 +71,7 @@ START_TEST(fast_cycles_keep_two_durations_between_their_starts) {
     storm(&f, "redis-7.0", &reads_cost_100_us, 20000, 10);
     ns_t started_ns = engine_next_cron(f.engine);
     fixture_cron_turn(&f);
-    ck_assert_uint_eq(f.fast_cycles, 1); /* capped, began 26,400 us after the cron: 7 readings of its own, cycle */
+    ck_assert_uint_eq(f.fast_cycles, 1); /* capped; began 26,400 us after the cron */
     fixture_idle_turn(&f, started_ns + 28100 * NS_PER_US);
     ck_assert_uint_eq(f.fast_cycles, 1); /* 28,200 us: less than 2,000 later */
     fixture_idle_turn(&f, started_ns + 28500 * NS_PER_US);
