@@ -100,14 +100,20 @@ static void of_table(int64_t *out, uint64_t size, uint64_t used) {
     out[1] = (int64_t)used;
 }
 
-static void of_db(int64_t *out, const struct engine_db_stats *db) {
-    out[FIGURE_keys] = (int64_t)db->keys;
-    out[FIGURE_expires] = (int64_t)db->expires;
-    out[FIGURE_avg_ttl_ms] = db->keys ? db->avg_ttl_ms : 0; /* INFO has no line without keys */
+void figures_of_tables(struct figures *f, uint8_t id, const struct engine *engine) {
+    struct engine_db_stats db = engine_db_stats(engine, id);
+    int64_t *out = f->db[id];
     for (int t = 0; t < 2; t++) {
-        of_table(&out[FIGURE_main_size_0 + 2 * t], db->main_size[t], db->main_used[t]);
-        of_table(&out[FIGURE_expires_size_0 + 2 * t], db->expires_size[t], db->expires_used[t]);
+        of_table(&out[FIGURE_main_size_0 + 2 * t], db.main_size[t], db.main_used[t]);
+        of_table(&out[FIGURE_expires_size_0 + 2 * t], db.expires_size[t], db.expires_used[t]);
     }
+}
+
+static void of_keyspace(struct figures *f, uint8_t id, const struct engine *engine) {
+    struct engine_db_stats db = engine_db_stats(engine, id);
+    f->db[id][FIGURE_keys] = (int64_t)db.keys;
+    f->db[id][FIGURE_expires] = (int64_t)db.expires;
+    f->db[id][FIGURE_avg_ttl_ms] = db.keys ? db.avg_ttl_ms : 0; /* without keys INFO has no line */
 }
 
 /* INFO prints two decimals; the same conversion keeps the same rounding. */
@@ -129,8 +135,5 @@ void figures_of_engine(struct figures *f, const struct engine *engine) {
     f->server[FIGURE_keyspace_misses] = (int64_t)s.keyspace_misses;
     f->server[FIGURE_used_memory] = s.used_memory_bytes;
     f->server[FIGURE_master_repl_offset] = s.master_repl_offset;
-    for (uint8_t id = 0; id < DATABASES_MAX; id++) {
-        struct engine_db_stats db = engine_db_stats(engine, id);
-        of_db(f->db[id], &db);
-    }
+    for (uint8_t id = 0; id < DATABASES_MAX; id++) of_keyspace(f, id, engine);
 }

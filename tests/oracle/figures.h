@@ -1,10 +1,11 @@
-/* figures: what both sides are asked for at every step, as numbers: from the server's INFO and DEBUG
- * HTSTATS texts, and from the engine's own account. -1 stands for what the server does not show: the
- * size of a table without elements. */
+/* figures: what both sides are asked for at every step, as numbers: from the server's INFO and
+ * DEBUG HTSTATS texts, and from the engine's own account. -1 stands for what the server does not
+ * show: the size of a table without elements. */
 #ifndef LAPSE_TESTS_FIGURES_H
 #define LAPSE_TESTS_FIGURES_H
 
 #include "engine.h"
+#include "limits.h"
 
 /* X(field): one for the whole server. */
 #define SERVER_FIGURES(X)                                                                          \
@@ -60,7 +61,8 @@ extern const char *const db_figure_names[DB_FIGURE_COUNT];
 void figures_read_info(struct figures *, const char *info);
 /* The eight table figures of one database. */
 void figures_read_htstats(struct figures *, uint8_t db, const char *htstats);
-/* The same from the engine, turns apart. */
+/* The same two from the engine, turns apart. */
 void figures_of_engine(struct figures *, const struct engine *);
+void figures_of_tables(struct figures *, uint8_t db, const struct engine *);
 
 #endif

@@ -1,14 +1,14 @@
 /* lockstep: the engine beside the real server, on the same steps. Whatever is done is done to both:
- * time granted, keys loaded, commands sent. The engine runs on a price table where one reading of
- * the wall clock costs `tick_us` and all else is free, and a turn's time vanishes at its end, which
- * is what the server's stepped clock does too; so the two agree to the microsecond as long as they
- * read the clock at the same places. Any difference fails the running test with both sides'
- * figures. */
+ * time granted, commands sent. The engine runs on a price table where one reading of the wall clock
+ * costs `tick_us` and all else is free, and a turn's time vanishes at its end, which is what the
+ * server's stepped clock does too; so the two agree to the microsecond as long as they read the
+ * clock at the same places. Any difference fails the running test with both sides' figures. */
 #ifndef LAPSE_TESTS_LOCKSTEP_H
 #define LAPSE_TESTS_LOCKSTEP_H
 
 #include "engine.h"
 #include "figures.h"
+#include "names.h"
 #include "oracle.h"
 
 struct lockstep_config {
@@ -16,33 +16,35 @@ struct lockstep_config {
     int hz, effort, databases; /* 0: the server's default */
     bool lazyfree;             /* lazyfree-lazy-expire and lazyfree-lazy-user-del */
     bool no_rehashing;         /* activerehashing no */
+    uint32_t databases_seen;   /* figures are compared for databases [0, this); 0: for the first */
+};
+
+/* One client's connection to both, and what is queued on it for the next turn. */
+struct lockstep_line {
+    struct oracle_link *link;
+    uint32_t client;
+    struct oracle_bytes sent; /* what the server will get */
+    struct arg *args;         /* the same for the engine */
+    uint32_t arg_count, arg_capacity;
+    uint32_t *argc;
+    uint32_t count, capacity;
 };
 
 struct lockstep {
+    const char *about; /* named in every failure */
     struct oracle *oracle;
-    struct oracle_link *link;
     struct engine *engine;
-    struct keys *keys;
+    struct names *names;
     struct texts *texts;
     struct sink sink;
     struct engine_env env;
     struct price_table prices;
-    uint32_t client;
-    const char *about; /* named in every failure */
-    uint32_t databases_seen; /* figures are compared for databases [0, this) */
-    /* taken when both were empty; memory and turns are compared from there */
-    struct figures server_base, engine_base;
+    uint32_t databases_seen;
     int64_t engine_turns;
-};
-
-/* Keys PREFIXnnnnnnnn, set one after the other. deadline_ms gives each its absolute deadline, or -1
- * for none; it must lie after now. */
-struct lockstep_load {
-    uint8_t db;
-    const char *prefix;
-    uint32_t count, value_bytes;
-    ms_t (*deadline_ms)(uint32_t index, ms_t now_ms, const void *context);
-    const void *context;
+    struct lockstep_line asker; /* figures are asked for here and nowhere else */
+    struct oracle_bytes server_replies, engine_replies, engine_stream;
+    /* when both were empty and at rest: some figures are compared from there */
+    struct figures server_base, engine_base;
 };
 
 struct lockstep *lockstep_start(const char *about, const struct lockstep_config *);
@@ -53,13 +55,47 @@ ms_t lockstep_now_ms(const struct lockstep *);
 /* Lets both run `us` further, their crons included. Whole milliseconds. */
 void lockstep_grant(struct lockstep *, us_t us);
 
-/* Returns the first key's id. */
-key_id lockstep_load(struct lockstep *, const struct lockstep_load *);
-
-/* Asks both for every figure; fails the test at the first that differs. */
+/* Asks both for every figure; fails the test if one differs. */
 void lockstep_compare(struct lockstep *);
 
 /* `steps` times: grant, compare. */
 void lockstep_steps(struct lockstep *, uint32_t steps, us_t us);
+
+/* Fails the test. */
+_Noreturn void lockstep_fail(struct lockstep *, const char *what);
+
+/* --- lockstep_line.c --- */
+
+struct lockstep_line lockstep_connect(struct lockstep *);
+void lockstep_disconnect(struct lockstep *, struct lockstep_line *);
+
+struct arg lockstep_word(struct lockstep *, const char *text);
+
+/* Queues a command; the queue goes out by itself before it exceeds what the server reads in one
+ * turn. */
+void lockstep_queue(struct lockstep *, struct lockstep_line *, const struct arg *argv,
+                    uint32_t argc);
+
+/* Sends the queue and compares the replies, byte for byte. */
+void lockstep_flush(struct lockstep *, struct lockstep_line *);
+
+/* Both in one. */
+void lockstep_command(struct lockstep *, struct lockstep_line *, const struct arg *argv,
+                      uint32_t argc);
+
+/* The deadline of the index-th key of a load, in ms since 1970, or -1 for none. */
+typedef ms_t (*lockstep_deadline)(uint32_t index, ms_t now_ms, const void *context);
+
+/* Sets keys [first, first + count) on a connection of its own, which is closed again, so that its
+ * buffers do not count as memory. */
+void lockstep_load(struct lockstep *, uint8_t db, key_id first, uint32_t count,
+                   uint32_t value_bytes, lockstep_deadline, const void *context);
+
+/* One turn of the engine for each the server has had since `turns`, but one: that one is the
+ * caller's. */
+void lockstep_catch_up(struct lockstep *, int64_t turns);
+
+void lockstep_turn_begin(struct lockstep *, int64_t now_us);
+void lockstep_turn_end(struct lockstep *);
 
 #endif

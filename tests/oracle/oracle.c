@@ -21,13 +21,13 @@
 
 #include "vclock.h"
 
-#define START_TRIES  5  /* another process may take the port between our look and the bind */
-#define PATIENCE_S   60 /* real seconds without an answer: the server hangs */
-#define LOG_SHOWN    4000
+#define START_TRIES   5  /* another process may take the port between our look and the bind */
+#define PATIENCE_S    60 /* real seconds without an answer: the server hangs */
+#define LOG_SHOWN     4000
 #define ARGUMENTS_MAX 64
 
 const uint8_t oracle_hash_seed[16] = {0xf3, 0x75, 0x18, 0x0a, 0xba, 0x92, 0x88, 0x84,
-                                      0x01, 0xf1, 0x91, 0x9c, 0xda, 0x4b, 0xe8, 0x71};
+                                      0x01, 0xf1, 0x91, 0x9b, 0xe4, 0xa8, 0x71, 0x5a};
 
 struct oracle_link {
     redisContext *context;
@@ -145,9 +145,19 @@ struct birth {
 static _Noreturn void become_server(const struct oracle *o, const struct birth *birth,
                                     pid_t parent) {
     char port[16];
-    const char *argv[ARGUMENTS_MAX + 16] = {
-        oracle_server_path(), "--port", port, "--bind", "127.0.0.1", "--save", "", "--dynamic-hz",
-        "no", "--enable-debug-command", "yes", "--dir", birth->directory};
+    const char *argv[ARGUMENTS_MAX + 16] = {oracle_server_path(),
+                                            "--port",
+                                            port,
+                                            "--bind",
+                                            "127.0.0.1",
+                                            "--save",
+                                            "",
+                                            "--dynamic-hz",
+                                            "no",
+                                            "--enable-debug-command",
+                                            "yes",
+                                            "--dir",
+                                            birth->directory};
     size_t argc = 13;
     for (size_t i = 0; birth->arguments[i] && i < ARGUMENTS_MAX; i++)
         argv[argc++] = birth->arguments[i];

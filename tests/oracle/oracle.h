@@ -2,7 +2,8 @@
  * a loopback port that nobody else has, works in a directory that is gone once it is up, and dies
  * with the process that started it, however that ends. Every call returns when the server is idle
  * again, so two runs are the same run. A server that does not answer, dies or closes a connection
- * ends the program with the server's log. Bytes are kept raw: replies are compared to the letter. */
+ * ends the program with the server's log. Bytes are kept raw: replies are compared to the letter.
+ */
 #ifndef LAPSE_TESTS_ORACLE_H
 #define LAPSE_TESTS_ORACLE_H
 

@@ -2,11 +2,12 @@
  * it answers the server's clock calls from the shared page and lets its poll return when virtual
  * time says so.
  *
- * Wall clock = epoch + now + tick * (readings by the main thread since the poll last returned). So a
- * loop that watches the clock sees time pass by its own looking, and a turn's time vanishes at its
- * end. The monotonic clock has no ticks: timers stay on an exact grid. The file named by the seed
- * variable stands in for /dev/urandom, which fixes the hash seed, and with it the order of buckets.
- * A forked child keeps the clock but moves nothing on the page. */
+ * Wall clock = epoch + now + tick * (readings by the main thread since the poll last returned). So
+ * a loop that watches the clock sees time pass by its own looking, and a turn's time vanishes at
+ * its end. The monotonic clock has no ticks: timers stay on an exact grid. The file named by the
+ * seed variable stands in for /dev/urandom, which fixes the hash seed, and with it the order of
+ * buckets. A forked child keeps the clock but moves nothing on the page. */
+#undef _FILE_OFFSET_BITS /* it would make fopen and fopen64 one symbol; both are wanted here */
 #define _GNU_SOURCE
 #include "vclock.h"
 

@@ -1,8 +1,8 @@
 /* vclock: the page that the stepped clock and its controller share. The server's side is a preload
- * library (vclock.c), the controller's is oracle.c. The controller raises `granted_us`, or writes to
- * a socket, and rings the bell (one byte down the pipe); the server's event loop then runs, without
- * sleeping, until its clock stands at `granted_us` and nothing is to be read, and says `idle`. A
- * controller that waits for idle after whatever it does sees the same run every time. */
+ * library (vclock.c), the controller's is oracle.c. The controller raises `granted_us`, or writes
+ * to a socket, and rings the bell (one byte down the pipe); the server's event loop then runs,
+ * without sleeping, until its clock stands at `granted_us` and nothing is to be read, and says
+ * `idle`. A controller that waits for idle after whatever it does sees the same run every time. */
 #ifndef LAPSE_TESTS_VCLOCK_H
 #define LAPSE_TESTS_VCLOCK_H
 
@@ -22,9 +22,10 @@ struct vclock_page {
     _Atomic int64_t tick_us;    /* wall time that one reading of the wall clock takes; likewise */
     _Atomic int64_t reads;      /* readings by the main thread in the turn under way */
     _Atomic int64_t reads_total;
-    _Atomic int64_t turns;  /* how often the poll has returned */
-    _Atomic uint32_t idle;  /* a futex: 1 when now_us == granted_us and there is nothing to read */
-    _Atomic uint32_t hold;  /* while 1 sockets are not looked at: what is sent arrives in one piece */
+    _Atomic int64_t turns; /* how often the poll has returned */
+    _Atomic uint32_t idle; /* a futex: 1 when now_us == granted_us and there is nothing to read */
+    _Atomic uint32_t
+        hold; /* while 1 sockets are not looked at: what is sent arrives in one piece */
 };
 
 #endif

@@ -1,0 +1,280 @@
+#include "lockstep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "resp.h"
+#include "support.h"
+#include "tally.h"
+#include "vclock.h"
+
+#define CALM_STEPS   80 /* by then the server has fitted a client's buffers to our asking */
+#define CALM_STEP_US INT64_C(100000)
+
+/* --- the sink --- */
+
+/* INFO is compared by its figures, not by its text. */
+static void on_reply(void *context, uint32_t client, const struct reply *reply) {
+    struct lockstep *ls = context;
+    struct resp_buffer text = {0};
+    (void)client;
+    if (reply->count == 1 && reply->items[0].kind == REPLY_INFO) return;
+    resp_print_reply(&text, reply, ls->engine, ls->names, ls->texts);
+    oracle_bytes_append(&ls->engine_replies, text.bytes, text.length);
+    resp_buffer_release(&text);
+}
+
+static void on_stream(void *context, const struct stream_command *command) {
+    struct lockstep *ls = context;
+    struct resp_buffer text = {0};
+    resp_print_command(&text, command->request.argv, command->request.argc, ls->names, ls->texts);
+    oracle_bytes_append(&ls->engine_stream, text.bytes, text.length);
+    resp_buffer_release(&text);
+}
+
+static void on_deadline(void *context, ms_t deadline_ms, uint64_t bytes) {
+    (void)context, (void)deadline_ms, (void)bytes;
+}
+
+static void on_expired(void *context, ms_t late_ms, enum expiry_cause cause) {
+    (void)context, (void)late_ms, (void)cause;
+}
+
+static void on_cycle(void *context, const struct cycle_report *report) {
+    (void)context, (void)report;
+}
+
+static void on_acknowledge(void *context, int64_t offset) { (void)context, (void)offset; }
+
+/* --- time --- */
+
+ms_t lockstep_now_ms(const struct lockstep *ls) {
+    return wall_ms_of(VCLOCK_EPOCH_US + oracle_now_us(ls->oracle));
+}
+
+void lockstep_turn_begin(struct lockstep *ls, int64_t now_us) {
+    engine_wake(ls->engine, (struct instant){now_us * NS_PER_US, VCLOCK_EPOCH_US + now_us});
+    ls->engine_turns++;
+}
+
+void lockstep_turn_end(struct lockstep *ls) { engine_sleep(ls->engine); }
+
+/* Timers stand on whole milliseconds and so does every step, so the poll's rounding up to
+ * milliseconds never shows. */
+void lockstep_grant(struct lockstep *ls, us_t us) {
+    us_t until_us = oracle_now_us(ls->oracle) + us;
+    ASSERT(us % US_PER_MS == 0);
+    oracle_grant(ls->oracle, us);
+    while (engine_next_cron(ls->engine) <= until_us * NS_PER_US) {
+        lockstep_turn_begin(ls, engine_next_cron(ls->engine) / NS_PER_US);
+        engine_cron(ls->engine);
+        lockstep_turn_end(ls);
+    }
+}
+
+/* --- figures --- */
+
+static void ask_server(struct lockstep *ls, struct figures *f) {
+    char number[8];
+    const char *info[] = {"INFO"}, *htstats[] = {"DEBUG", "HTSTATS", number};
+    figures_read_info(f, oracle_ask(ls->oracle, ls->asker.link, 1, info));
+    for (uint8_t db = 0; db < ls->databases_seen; db++) {
+        snprintf(number, sizeof number, "%d", db);
+        figures_read_htstats(f, db, oracle_ask(ls->oracle, ls->asker.link, 3, htstats));
+    }
+    f->server[FIGURE_turns] = oracle_turns(ls->oracle);
+    f->server[FIGURE_clock_reads] = oracle_reads(ls->oracle);
+}
+
+static void ask_begin(struct lockstep *ls, const struct arg *argv, uint32_t argc) {
+    const char *name = texts_bytes(ls->texts, argv[0].id);
+    struct request request = {command_find(name, strlen(name)), argv, argc};
+    lockstep_turn_begin(ls, oracle_now_us(ls->oracle));
+    engine_request(ls->engine, ls->asker.client, &request);
+    ls->engine_replies.length = 0;
+}
+
+/* Each figure as it stands within the turn of its command, as on the server: a fast cycle may run
+ * when the turn ends. Turns and readings at the end of all. */
+static void ask_engine(struct lockstep *ls, struct figures *f) {
+    struct arg info[] = {lockstep_word(ls, "INFO")};
+    ask_begin(ls, info, 1);
+    figures_of_engine(f, ls->engine);
+    lockstep_turn_end(ls);
+    for (uint32_t db = 0; db < ls->databases_seen; db++) {
+        struct arg htstats[] = {lockstep_word(ls, "DEBUG"), lockstep_word(ls, "HTSTATS"),
+                                arg_number(db)};
+        ask_begin(ls, htstats, 3);
+        figures_of_tables(f, db, ls->engine);
+        lockstep_turn_end(ls);
+    }
+    f->server[FIGURE_turns] = ls->engine_turns;
+    f->server[FIGURE_clock_reads] = (int64_t)engine_stats(ls->engine).clock_reads;
+}
+
+static void ask(struct lockstep *ls, struct figures *server, struct figures *engine) {
+    *server = *engine = (struct figures){0};
+    ask_server(ls, server);
+    ask_engine(ls, engine);
+}
+
+/* What the two count from different beginnings. */
+static void subtract_base(struct figures *f, const struct figures *base) {
+    static const enum server_figure from_base[] = {FIGURE_turns, FIGURE_clock_reads,
+                                                   FIGURE_commands, FIGURE_used_memory};
+    for (size_t i = 0; i < sizeof from_base / sizeof *from_base; i++)
+        f->server[from_base[i]] -= base->server[from_base[i]];
+}
+
+static bool are_equal(const struct figures *a, const struct figures *b, uint32_t databases) {
+    return memcmp(a->server, b->server, sizeof a->server) == 0 &&
+           memcmp(a->db, b->db, databases * sizeof a->db[0]) == 0;
+}
+
+static void show_figure(const char *name, int64_t server, int64_t engine) {
+    fprintf(stderr, "%c %-20s %16lld %16lld\n", server == engine ? ' ' : '!', name,
+            (long long)server, (long long)engine);
+}
+
+static void show(const struct lockstep *ls, const struct figures *server,
+                 const struct figures *engine) {
+    fprintf(stderr, "%s, at %lld us: server, engine\n", ls->about,
+            (long long)oracle_now_us(ls->oracle));
+    for (int i = 0; i < SERVER_FIGURE_COUNT; i++)
+        show_figure(server_figure_names[i], server->server[i], engine->server[i]);
+    for (uint32_t db = 0; db < ls->databases_seen; db++) {
+        fprintf(stderr, "  database %u\n", db);
+        for (int i = 0; i < DB_FIGURE_COUNT; i++)
+            show_figure(db_figure_names[i], server->db[db][i], engine->db[db][i]);
+    }
+}
+
+_Noreturn void lockstep_fail(struct lockstep *ls, const char *what) {
+    ck_abort_msg("%s: %s at %lld us", ls->about, what, (long long)oracle_now_us(ls->oracle));
+}
+
+void lockstep_compare(struct lockstep *ls) {
+    struct figures server, engine;
+    ask(ls, &server, &engine);
+    subtract_base(&server, &ls->server_base);
+    subtract_base(&engine, &ls->engine_base);
+    tally_add(TALLY_FIGURES, SERVER_FIGURE_COUNT + (int64_t)ls->databases_seen * DB_FIGURE_COUNT);
+    if (are_equal(&server, &engine, ls->databases_seen)) return;
+    show(ls, &server, &engine);
+    lockstep_fail(ls, "figures differ");
+}
+
+void lockstep_steps(struct lockstep *ls, uint32_t steps, us_t us) {
+    for (uint32_t i = 0; i < steps; i++) {
+        lockstep_grant(ls, us);
+        lockstep_compare(ls);
+        tally_add(TALLY_STEPS, 1);
+    }
+}
+
+/* --- start and stop --- */
+
+/* Directives as words of a command line. */
+struct arguments {
+    char text[16][32];
+    const char *argv[17];
+    uint32_t count;
+};
+
+static void argument(struct arguments *a, const char *name, const char *value) {
+    ASSERT(a->count + 2 <= sizeof a->text / sizeof *a->text);
+    snprintf(a->text[a->count], sizeof *a->text, "--%s", name);
+    snprintf(a->text[a->count + 1], sizeof *a->text, "%s", value);
+    for (int i = 0; i < 2; i++, a->count++) a->argv[a->count] = a->text[a->count];
+}
+
+static void argument_number(struct arguments *a, const char *name, int number) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    if (number) argument(a, name, text);
+}
+
+static void server_arguments(struct arguments *a, const struct lockstep_config *c) {
+    *a = (struct arguments){0};
+    argument_number(a, "hz", c->hz);
+    argument_number(a, "active-expire-effort", c->effort);
+    argument_number(a, "databases", c->databases);
+    argument(a, "lazyfree-lazy-expire", c->lazyfree ? "yes" : "no");
+    argument(a, "lazyfree-lazy-user-del", c->lazyfree ? "yes" : "no");
+    argument(a, "activerehashing", c->no_rehashing ? "no" : "yes");
+}
+
+static struct engine_config engine_arguments(const struct lockstep_config *c) {
+    struct engine_config config = engine_config_default();
+    config.dynamic_hz = false;
+    if (c->hz) config.hz = c->hz;
+    if (c->effort) config.active_expire_effort = c->effort;
+    if (c->databases) config.databases = c->databases;
+    config.lazyfree_lazy_expire = config.lazyfree_lazy_user_del = c->lazyfree;
+    config.activerehashing = !c->no_rehashing;
+    return config;
+}
+
+static void start_engine(struct lockstep *ls, const struct lockstep_config *c) {
+    struct engine_config config = engine_arguments(c);
+    ls->names = names_create(oracle_hash_seed);
+    ls->texts = texts_create();
+    ls->sink = (struct sink){ls,          on_reply,   on_stream, on_deadline,
+                             on_deadline, on_expired, on_cycle,  on_acknowledge};
+    ls->prices = (struct price_table){.name = "lockstep", .turn_time_vanishes = true};
+    ls->prices.ps[COST_CLOCK_READ] = (uint64_t)c->tick_us * PS_PER_US;
+    ls->env = (struct engine_env){.generation = generation_find("redis-7.0"),
+                                  .allocator = allocator_find("debian"),
+                                  .prices = &ls->prices,
+                                  .keys = names_keys(ls->names),
+                                  .texts = ls->texts,
+                                  .sink = &ls->sink,
+                                  .rng = rng_seed(test_seed())};
+    ls->engine = engine_create(&ls->env, &config);
+}
+
+/* The first call of a command makes its latency histogram, and a client's buffers take a while to
+ * come to rest: both before memory is compared. */
+static void warm_up(struct lockstep *ls) {
+    static const char *const commands[] = {"SET", "DEL", "GET", "PEXPIRE", "SELECT", "FLUSHALL"};
+    struct arg warm = arg_key(names_keys(ls->names), names_intern(ls->names, "warm", 4));
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        static const uint32_t argc[] = {3, 2, 2, 3, 2, 1};
+        struct arg argv[] = {lockstep_word(ls, commands[i]), warm, arg_number(1)};
+        if (strcmp(commands[i], "SELECT") == 0) argv[1] = arg_number(0);
+        lockstep_command(ls, &ls->asker, argv, argc[i]);
+    }
+    for (int i = 0; i < CALM_STEPS; i++) {
+        lockstep_grant(ls, CALM_STEP_US);
+        ask(ls, &ls->server_base, &ls->engine_base);
+    }
+}
+
+struct lockstep *lockstep_start(const char *about, const struct lockstep_config *config) {
+    struct lockstep *ls = calloc(1, sizeof *ls);
+    struct arguments arguments;
+    ASSERT(ls);
+    ls->about = about;
+    ls->databases_seen = config->databases_seen ? config->databases_seen : 1;
+    server_arguments(&arguments, config);
+    ls->oracle = oracle_start(config->tick_us, arguments.argv);
+    start_engine(ls, config);
+    ls->asker = lockstep_connect(ls);
+    warm_up(ls);
+    return ls;
+}
+
+void lockstep_stop(struct lockstep *ls) {
+    lockstep_disconnect(ls, &ls->asker);
+    oracle_stop(ls->oracle);
+    engine_check(ls->engine);
+    engine_destroy(ls->engine);
+    names_destroy(ls->names);
+    texts_destroy(ls->texts);
+    oracle_bytes_release(&ls->server_replies);
+    oracle_bytes_release(&ls->engine_replies);
+    oracle_bytes_release(&ls->engine_stream);
+    free(ls);
+}
