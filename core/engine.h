@@ -123,7 +123,7 @@ struct engine_stats {
     us_t expire_cycle_us;
     uint64_t commands_processed;
     uint64_t clock_reads; /* how often the server would have read the wall clock */
-    bool rehashing; /* any dict of any database */
+    bool rehashing;       /* any dict of any database */
     int64_t used_memory_bytes, used_memory_peak_bytes;
     int64_t memory_bytes[MEMORY_CLASS_COUNT];
     int64_t master_repl_offset; /* on a replica: how far it has applied */

@@ -12,6 +12,7 @@
 
 #define CALM_STEPS   80 /* by then the server has fitted a client's buffers to our asking */
 #define CALM_STEP_US INT64_C(100000)
+#define PING_BYTES   7000 /* longer than any INFO, less than twice as long as the shortest */
 
 /* --- the sink --- */
 
@@ -235,19 +236,28 @@ static void start_engine(struct lockstep *ls, const struct lockstep_config *c) {
     ls->engine = engine_create(&ls->env, &config);
 }
 
-/* The first call of a command makes its latency histogram, and a client's buffers take a while to
- * come to rest: both before memory is compared. */
-static void warm_up(struct lockstep *ls) {
-    static const char *const commands[] = {"SET", "DEL", "GET", "PEXPIRE", "SELECT", "FLUSHALL"};
+/* The first call of a command makes its latency histogram, which counts as memory; a call with too
+ * few words is refused before that. SELECT 0 and MULTI-free words alone, so nothing is changed but
+ * what FLUSHALL takes away again. */
+static void call_everything(struct lockstep *ls) {
     struct arg warm = arg_key(names_keys(ls->names), names_intern(ls->names, "warm", 4));
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        static const uint32_t argc[] = {3, 2, 2, 3, 2, 1};
-        struct arg argv[] = {lockstep_word(ls, commands[i]), warm, arg_number(1)};
-        if (strcmp(commands[i], "SELECT") == 0) argv[1] = arg_number(0);
-        lockstep_command(ls, &ls->asker, argv, argc[i]);
+    for (size_t i = 0; command_at(i); i++) {
+        const struct command *command = command_at(i);
+        struct arg argv[] = {lockstep_word(ls, command->name), warm, arg_number(1), arg_number(1)};
+        uint32_t argc = (uint32_t)(command->arity < 0 ? -command->arity : command->arity);
+        if (command->flags & (COMMAND_STREAM_ONLY | COMMAND_ADMIN)) continue;
+        if (strcmp(command->name, "info") == 0) continue; /* its text is not compared */
+        if (command->first_key == 0 && argc > 1) argv[1] = arg_number(0);
+        lockstep_command(ls, &ls->asker, argv, argc);
     }
+}
+
+/* A client's reply buffer comes to fit what is asked: a long PING keeps room for any INFO. */
+static void come_to_rest(struct lockstep *ls) {
+    struct arg ping[] = {lockstep_word(ls, "PING"), arg_fill(PING_BYTES)};
     for (int i = 0; i < CALM_STEPS; i++) {
         lockstep_grant(ls, CALM_STEP_US);
+        lockstep_command(ls, &ls->asker, ping, 2);
         ask(ls, &ls->server_base, &ls->engine_base);
     }
 }
@@ -262,7 +272,8 @@ struct lockstep *lockstep_start(const char *about, const struct lockstep_config 
     ls->oracle = oracle_start(config->tick_us, arguments.argv);
     start_engine(ls, config);
     ls->asker = lockstep_connect(ls);
-    warm_up(ls);
+    call_everything(ls);
+    come_to_rest(ls);
     return ls;
 }
 

@@ -1,27 +1,30 @@
 /* Expiry: every figure of the engine equals the real server's at every step, over configurations
- * that differ in hz, effort, tick, size and the shape of the deadlines. */
+ * that differ in hz, effort, tick, size, the shape of the deadlines and what clients do meanwhile.
+ */
+#include <stdio.h>
+
 #include "lockstep.h"
 #include "support.h"
 #include "tally.h"
 
-#define MS_US INT64_C(1000)
-
-/* How deadlines lie. `spread_ms` is what a shape makes of it. */
+/* How deadlines lie; `after_ms` is what a shape makes of it. */
 enum shape {
-    SHAPE_ONE,       /* all after spread_ms */
-    SHAPE_UNIFORM,   /* anywhere within spread_ms */
-    SHAPE_WAVES,     /* half after spread_ms, half after twice that */
-    SHAPE_FEW,       /* 1 in 100 after spread_ms, the rest long after the end */
-    SHAPE_MIXED,     /* each third: none, after spread_ms, long after the end */
-    SHAPE_SURVIVORS, /* all but 1 in 1000 after spread_ms: tables become nearly empty */
+    ONE,       /* all after after_ms */
+    UNIFORM,   /* anywhere within after_ms */
+    WAVES,     /* half after after_ms, half after twice that */
+    FEW,       /* 1 in 100 after after_ms, the rest long after the end */
+    MIXED,     /* a third each: none at all, after after_ms, long after the end */
+    SURVIVORS, /* all but 1 in 1,000 after after_ms: the table is nearly empty then */
 };
 
+/* What clients do in every step. */
 enum meanwhile {
-    MEANWHILE_NOTHING,
-    MEANWHILE_DELETES, /* clients delete every 7th key, a few in every step */
-    MEANWHILE_READS,   /* clients read keys round the deadline */
-    MEANWHILE_EXTENDS, /* clients move deadlines */
-    MEANWHILE_LOADS,   /* more keys come in every step */
+    NOTHING,
+    DELETES, /* keys go, in the order of their numbers, a share in every step */
+    READS,   /* keys are read, before and after their deadlines */
+    EXTENDS, /* deadlines are moved, taken away and set */
+    GROWS,   /* more keys come */
+    WIPES,   /* all but one in 1,000 are deleted at once, in the third step */
 };
 
 struct trial {
@@ -29,64 +32,267 @@ struct trial {
     struct lockstep_config config;
     uint32_t keys, value_bytes;
     enum shape shape;
-    ms_t spread_ms;
-    uint32_t databases; /* each gets that many keys; 0: one */
+    ms_t after_ms;
     enum meanwhile meanwhile;
     uint32_t steps;
     ms_t step_ms;
 };
 
+#define NEVER_MS 1000000
+
+/* One line each: about; hz, effort, tick, databases; keys, bytes; shape, when; clients; steps, ms
+ * each. */
+#define T(about, hz, effort, tick, dbs, keys, bytes, shape, after, meanwhile, steps, ms)           \
+    {                                                                                              \
+        about, {tick, hz, effort, 0, false, false, dbs}, keys, bytes, shape, after, meanwhile,     \
+            steps, ms                                                                              \
+    }
 static const struct trial trials[] = {
-    {"no keys at all", {.tick_us = 10}, 0, 0, SHAPE_ONE, 0, 0, 0, 50, 100},
-    {"one key", {.tick_us = 10}, 1, 10, SHAPE_ONE, 250, 0, 0, 60, 10},
-    {"19 keys", {.tick_us = 100}, 19, 10, SHAPE_UNIFORM, 900, 0, 0, 120, 10},
-    {"10,000 keys of one deadline", {.tick_us = 10}, 10000, 32, SHAPE_ONE, 1000, 0, 0, 60, 100},
-    {"100,000 uniform", {.tick_us = 10}, 100000, 32, SHAPE_UNIFORM, 3000, 0, 0, 60, 100},
+    T("no keys", 10, 1, 10, 1, 0, 0, ONE, 0, NOTHING, 60, 100),
+    T("one key", 10, 1, 10, 1, 1, 10, ONE, 250, NOTHING, 60, 10),
+    T("nine keys, one dead", 10, 1, 10, 1, 9, 10, UNIFORM, 900, NOTHING, 120, 10),
+    T("19 keys", 10, 1, 100, 1, 19, 10, UNIFORM, 900, NOTHING, 120, 10),
+    T("a second of ticks", 10, 1, 1000, 1, 300, 10, UNIFORM, 1000, NOTHING, 150, 10),
+    T("10,000 of one deadline", 10, 1, 10, 1, 10000, 32, ONE, 1000, NOTHING, 60, 100),
+    T("100,000 of one deadline", 10, 1, 10, 1, 100000, 32, ONE, 1000, NOTHING, 60, 100),
+    T("100,000 of one deadline, 10 ms", 10, 1, 20, 1, 100000, 5, ONE, 1000, NOTHING, 300, 10),
+    T("100,000 uniform", 10, 1, 10, 1, 100000, 32, UNIFORM, 3000, NOTHING, 60, 100),
+    T("100,000 uniform, slow clock", 10, 1, 200, 1, 100000, 32, UNIFORM, 3000, NOTHING, 60, 100),
+    T("100,000 uniform, frozen turns", 10, 1, 0, 1, 100000, 32, UNIFORM, 3000, NOTHING, 60, 100),
+    T("20,000 in two waves", 10, 1, 50, 1, 20000, 32, WAVES, 700, NOTHING, 60, 100),
+    T("1 dead among 99 fresh", 10, 1, 10, 1, 50000, 32, FEW, 300, NOTHING, 80, 100),
+    T("1 dead among 99 fresh, effort 10", 10, 10, 10, 1, 50000, 32, FEW, 300, NOTHING, 80, 100),
+    T("a third without deadline", 10, 1, 50, 1, 30000, 32, MIXED, 500, NOTHING, 60, 100),
+    T("below 1 % fill", 10, 1, 1, 1, 60000, 32, SURVIVORS, 300, NOTHING, 60, 100),
+    T("below 1 % fill, frozen turns", 10, 1, 0, 1, 60000, 32, SURVIVORS, 300, NOTHING, 60, 100),
+    T("hz 1", 1, 1, 10, 1, 20000, 32, UNIFORM, 5000, NOTHING, 100, 100),
+    T("hz 1, effort 10", 1, 10, 100, 1, 20000, 32, ONE, 1500, NOTHING, 100, 100),
+    T("hz 50", 50, 1, 10, 1, 20000, 32, UNIFORM, 1000, NOTHING, 150, 10),
+    T("hz 50, effort 3", 50, 3, 100, 1, 20000, 32, ONE, 300, NOTHING, 150, 10),
+    T("hz 100", 100, 1, 50, 1, 20000, 32, UNIFORM, 1000, NOTHING, 150, 10),
+    T("hz 100, effort 5", 100, 5, 20, 1, 20000, 32, WAVES, 300, NOTHING, 150, 10),
+    T("hz 500", 500, 1, 50, 1, 20000, 32, UNIFORM, 700, NOTHING, 100, 10),
+    T("hz 500, effort 10", 500, 10, 10, 1, 20000, 32, ONE, 300, NOTHING, 100, 10),
+    T("hz 300: a period that is no divisor", 300, 1, 10, 1, 5000, 32, UNIFORM, 900, NOTHING, 100,
+      10),
+    T("effort 3", 10, 3, 10, 1, 50000, 32, UNIFORM, 2000, NOTHING, 60, 100),
+    T("effort 5", 10, 5, 10, 1, 50000, 32, ONE, 500, NOTHING, 60, 100),
+    T("effort 10", 10, 10, 10, 1, 50000, 32, UNIFORM, 2000, NOTHING, 60, 100),
+    T("three databases", 10, 1, 50, 3, 10000, 32, UNIFORM, 1500, NOTHING, 60, 100),
+    T("sixteen databases", 10, 1, 100, 16, 2000, 32, ONE, 500, NOTHING, 60, 100),
+    T("deletes meanwhile", 10, 1, 50, 1, 30000, 32, UNIFORM, 3000, DELETES, 60, 100),
+    T("reads meanwhile", 10, 1, 50, 1, 30000, 32, UNIFORM, 3000, READS, 60, 100),
+    T("deadlines move meanwhile", 10, 1, 50, 1, 30000, 32, UNIFORM, 3000, EXTENDS, 60, 100),
+    T("keys come meanwhile", 10, 1, 50, 1, 8000, 32, UNIFORM, 3000, GROWS, 60, 100),
+    T("nearly all deleted at once", 10, 1, 10, 1, 60000, 32, UNIFORM, 2000, WIPES, 60, 100),
+    T("values of 1,000 bytes", 10, 1, 50, 1, 5000, 1000, ONE, 500, NOTHING, 40, 100),
+    T("values of 20,000 bytes", 10, 1, 50, 1, 300, 20000, UNIFORM, 1000, NOTHING, 40, 100),
+#undef T
+    {"growth under way at the deadline",
+     {50, 10, 1, 0, false, true, 1},
+     8300,
+     32,
+     ONE,
+     200,
+     READS,
+     60,
+     100},
+    {"shrink under way at the deadline",
+     {50, 10, 1, 0, false, true, 1},
+     60000,
+     32,
+     SURVIVORS,
+     300,
+     READS,
+     60,
+     100},
+    {"no rehashing by the cron, keys come",
+     {10, 100, 1, 0, false, true, 1},
+     4000,
+     32,
+     UNIFORM,
+     900,
+     GROWS,
+     100,
+     10},
+    {"lazyfree, big values",
+     {50, 10, 1, 0, true, false, 1},
+     300,
+     20000,
+     ONE,
+     500,
+     DELETES,
+     40,
+     100},
+    {"lazyfree, small values",
+     {50, 10, 1, 0, true, false, 1},
+     20000,
+     32,
+     UNIFORM,
+     900,
+     DELETES,
+     40,
+     100},
+    {"four databases are all there are",
+     {50, 10, 1, 4, false, false, 4},
+     10000,
+     32,
+     WAVES,
+     500,
+     NOTHING,
+     60,
+     100},
+    {"a single database",
+     {100, 50, 5, 1, false, false, 1},
+     20000,
+     32,
+     UNIFORM,
+     900,
+     READS,
+     100,
+     10},
 };
+
+/* Only when asked for: LAPSE_TEST_ROUNDS. */
+static const struct trial long_trials[] = {
+    {"1,000,000 of one deadline",
+     {10, 10, 1, 0, false, false, 1},
+     1000000,
+     32,
+     ONE,
+     1000,
+     NOTHING,
+     30,
+     100},
+};
+
+static uint32_t scattered(uint32_t index) { return index * UINT32_C(2654435761); }
 
 static ms_t shaped(uint32_t index, ms_t now_ms, const void *context) {
     const struct trial *t = context;
-    const ms_t never_ms = 1000000;
-    uint32_t mixed = index * UINT32_C(2654435761);
     switch (t->shape) {
-    case SHAPE_ONE:
-        return now_ms + t->spread_ms;
-    case SHAPE_UNIFORM:
-        return now_ms + 1 + (ms_t)((uint64_t)mixed * (uint64_t)t->spread_ms >> 32);
-    case SHAPE_WAVES:
-        return now_ms + t->spread_ms * (1 + (index & 1));
-    case SHAPE_FEW:
-        return now_ms + (index % 100 == 0 ? t->spread_ms : never_ms);
-    case SHAPE_MIXED:
-        return index % 3 == 0 ? -1 : now_ms + (index % 3 == 1 ? t->spread_ms : never_ms);
-    case SHAPE_SURVIVORS:
-        return now_ms + (index % 1000 == 0 ? never_ms : t->spread_ms);
+    case ONE:
+        return now_ms + t->after_ms;
+    case UNIFORM:
+        return now_ms + 1 + (ms_t)((uint64_t)scattered(index) * (uint64_t)t->after_ms >> 32);
+    case WAVES:
+        return now_ms + t->after_ms * (1 + (index & 1));
+    case FEW:
+        return now_ms + (index % 100 == 0 ? t->after_ms : NEVER_MS);
+    case MIXED:
+        return index % 3 == 0 ? -1 : now_ms + (index % 3 == 1 ? t->after_ms : NEVER_MS);
+    case SURVIVORS:
+        return now_ms + (index % 1000 == 0 ? NEVER_MS : t->after_ms);
     }
     return -1;
 }
 
-static void load(struct lockstep *ls, const struct trial *t, uint8_t db, const char *prefix) {
-    key_id first = names_add_range(ls->names, prefix, "", 8, 0, t->keys);
-    lockstep_load(ls, db, first, t->keys, t->value_bytes, shaped, t);
+/* A trial that runs. */
+struct run {
+    const struct trial *trial;
+    struct lockstep *ls;
+    key_id first; /* in database 0 */
+    struct lockstep_line line;
+    uint32_t step, at;
+};
+
+static struct arg key_at(const struct run *run, uint32_t index) {
+    return arg_key(names_keys(run->ls->names), run->first + index % run->trial->keys);
 }
 
-START_TEST(every_figure_is_equal_at_every_step) {
-    const struct trial *t = &trials[_i];
-    struct lockstep *ls = lockstep_start(t->about, &t->config);
-    lockstep_compare(ls);
-    if (t->keys) load(ls, t, 0, "key:");
-    lockstep_compare(ls);
-    lockstep_steps(ls, t->steps, t->step_ms * MS_US);
-    lockstep_stop(ls);
+static void queue(struct run *run, const char *name, struct arg key, uint32_t argc,
+                  int64_t number) {
+    struct arg argv[] = {lockstep_word(run->ls, name), key, arg_number(number)};
+    lockstep_queue(run->ls, &run->line, argv, argc);
 }
+
+static void delete_some(struct run *run) {
+    uint32_t share = run->trial->keys / run->trial->steps;
+    for (uint32_t i = 0; i < share; i++)
+        queue(run, i % 2 ? "DEL" : "UNLINK", key_at(run, run->at++), 2, 0);
+}
+
+static void read_some(struct run *run) {
+    for (uint32_t i = 0; i < 100; i++)
+        queue(run, i % 2 ? "GET" : "EXISTS", key_at(run, scattered(run->at++)), 2, 0);
+}
+
+static void extend_some(struct run *run) {
+    static const char *const commands[] = {"PEXPIRE", "PERSIST", "EXPIRE", "PEXPIRE"};
+    static const uint32_t argc[] = {3, 2, 3, 3};
+    static const int64_t numbers[] = {700, 0, 2, 0};
+    for (uint32_t i = 0; i < 100; i++)
+        queue(run, commands[i % 4], key_at(run, scattered(run->at++)), argc[i % 4], numbers[i % 4]);
+}
+
+static void grow_some(struct run *run) {
+    char prefix[16];
+    snprintf(prefix, sizeof prefix, "more%u:", run->step);
+    key_id first = names_add_range(run->ls->names, prefix, "", 4, 0, 200);
+    for (uint32_t i = 0; i < 200; i++) {
+        struct arg argv[] = {lockstep_word(run->ls, "SET"),
+                             arg_key(names_keys(run->ls->names), first + i),
+                             arg_fill(run->trial->value_bytes), lockstep_word(run->ls, "PX"),
+                             arg_number(1 + i * 10)};
+        lockstep_queue(run->ls, &run->line, argv, 5);
+    }
+}
+
+static void wipe(struct run *run) {
+    if (run->step != 3) return;
+    for (uint32_t i = 0; i < run->trial->keys; i++)
+        if (i % 1000 != 0) queue(run, "DEL", key_at(run, i), 2, 0);
+}
+
+static void do_meanwhile(struct run *run) {
+    static void (*const deeds[])(struct run *) = {
+        [DELETES] = delete_some, [READS] = read_some, [EXTENDS] = extend_some,
+        [GROWS] = grow_some,     [WIPES] = wipe,
+    };
+    if (run->trial->meanwhile == NOTHING) return;
+    run->line = lockstep_connect(run->ls);
+    deeds[run->trial->meanwhile](run);
+    lockstep_flush(run->ls, &run->line);
+    lockstep_disconnect(run->ls, &run->line);
+}
+
+static void load(struct run *run) {
+    const struct trial *t = run->trial;
+    for (uint8_t db = 0; t->keys && db < run->ls->databases_seen; db++) {
+        char prefix[16];
+        snprintf(prefix, sizeof prefix, "db%u:", db);
+        key_id first = names_add_range(run->ls->names, prefix, "", 8, 0, t->keys);
+        if (db == 0) run->first = first;
+        lockstep_load(run->ls, db, first, t->keys, t->value_bytes, shaped, t);
+    }
+}
+
+static void run_trial(const struct trial *t) {
+    struct run run = {.trial = t, .ls = lockstep_start(t->about, &t->config)};
+    lockstep_compare(run.ls);
+    load(&run);
+    lockstep_compare(run.ls);
+    for (run.step = 1; run.step <= t->steps; run.step++) {
+        lockstep_steps(run.ls, 1, t->step_ms * US_PER_MS);
+        do_meanwhile(&run);
+    }
+    lockstep_stop(run.ls);
+}
+
+START_TEST(every_figure_is_equal_at_every_step) { run_trial(&trials[_i]); }
 END_TEST
+
+START_TEST(a_million_keys_too) { run_trial(&long_trials[_i]); }
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
 int main(void) {
     Suite *suite = suite_create("oracle expiry");
     TCase *tcase = tcase_create("figures");
     tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, every_figure_is_equal_at_every_step, 0,
-                        (int)(sizeof trials / sizeof *trials));
+    tcase_add_loop_test(tcase, every_figure_is_equal_at_every_step, 0, COUNT(trials));
+    tcase_add_loop_test(tcase, a_million_keys_too, 0, COUNT(long_trials));
     suite_add_tcase(suite, tcase);
     return tally_run(suite, "expiry");
 }
