@@ -159,6 +159,10 @@ ns_t engine_sleep(struct engine *engine) {
 
 ns_t engine_next_cron(const struct engine *engine) { return engine->next_cron_ns; }
 
+bool engine_cron_due(const struct engine *engine) {
+    return engine->next_cron_ns <= engine->cpu.began.mono_ns + turn_ns(engine);
+}
+
 /* The dicts see what SET with a TTL would do: look-up, insertion, removal of the old TTL, the new
  * one. */
 void engine_preload(struct engine *engine, uint8_t db_id, key_id key, const struct object *value,

@@ -5,7 +5,7 @@
  * One turn of the event loop, in this order (7.0 ae.c; engine facts 0.2):
  *     engine_wake(e, now);                      the poll returned
  *     engine_request / engine_receive ...       what had arrived, in arrival order
- *     if (engine_next_cron(e) <= now.mono_ns) engine_cron(e);
+ *     if (engine_cron_due(e)) engine_cron(e);
  *     ns_t busy = engine_sleep(e);              beforeSleep: fast expire cycle, then replies and
  * stream leave The server is busy until now.mono_ns + busy; what the sink was given leaves then.
  * What arrives meanwhile waits for the next turn. serverCron is re-armed when it returns: at the
@@ -83,6 +83,10 @@ ns_t engine_poll_timeout(const struct engine *);
 /* When serverCron is due, by the monotonic clock. The first one 1 ms after the creation at time 0.
  */
 ns_t engine_next_cron(const struct engine *);
+
+/* Is it due by now, the turn's work so far included? Timers are looked at after the turn's requests
+ * (7.0 ae.c). */
+bool engine_cron_due(const struct engine *);
 
 /* Master side. Attaches a replica that is in sync at the present offset; returns its slot or -1.
  * The first one starts the backlog. `written`: its socket took the stream up to there. `acked`: its

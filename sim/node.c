@@ -182,7 +182,7 @@ static ns_t node_work(struct node *node, ns_t now_ns) {
     engine_wake(node->engine, node_instant(node, now_ns));
     node->served = inbox_count(&node->inbox);
     for (uint64_t i = 0; i < node->served; i++) node_serve(node, inbox_at(&node->inbox, i));
-    node->cron_ran = engine_next_cron(node->engine) <= now_ns;
+    node->cron_ran = engine_cron_due(node->engine);
     if (node->cron_ran) engine_cron(node->engine);
     ns_t busy_ns = engine_sleep(node->engine);
     return node->config->prices->turn_time_vanishes ? 0 : busy_ns;
