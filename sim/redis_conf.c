@@ -61,7 +61,10 @@ void redis_conf_expected(const struct directive *directive, struct phrase *phras
     char low[48], high[48];
     units_print(unit_of(directive), directive->low, low, sizeof low);
     units_print(unit_of(directive), directive->high, high, sizeof high);
-    phrase_add(phrase, "%s, %s to %s", units_expected(unit_of(directive)), low, high);
+    if (directive->kind == DIRECTIVE_INT)
+        phrase_add(phrase, "a whole number, %s to %s", low, high);
+    else
+        phrase_add(phrase, "%s, %s to %s", units_expected(UNIT_MEMORY), low, high);
 }
 
 static bool set_flag(int64_t *field, const struct directive *directive, const char *value,

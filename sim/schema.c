@@ -107,7 +107,7 @@ const struct schema_row schema_rows[] = {
      .help = "instead of ttl: one moment for all keys, after the start"},
     {SECTION_POPULATION, SCHEMA_ANY, "jitter", .help = "how deadlines are spread"},
     {SECTION_POPULATION, SCHEMA_ANY, "load",
-     .help = "preloaded: there before the run; or written during it by SET ... PX"},
+     .help = "default preloaded: there before the run; or written during it by SET ... PX"},
     {SECTION_POPULATION, SCHEMA_ANY, "from", .example = "sessions.csv", .flags = SCHEMA_ASIDE,
      .help = "instead of keys, count, value and ttl: a memory report of rdb-tools"},
 

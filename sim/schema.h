@@ -96,6 +96,9 @@ bool schema_check_keys(struct draft *, enum schema_section, const struct tree_no
 /* What a value of this row must be, for messages and the reference. */
 void schema_expected(const struct schema_row *, struct phrase *);
 
+/* ", 1ms to 30s"; nothing for a row without a range. */
+void schema_range(const struct schema_row *, struct phrase *);
+
 /* Choices of ENGINE, ALLOCATOR and PRICES, and words of SCHEMA_CHOICE, ended by NULL. */
 #define SCHEMA_WORDS_MAX 64
 void schema_words(const struct schema_row *, const char *words[SCHEMA_WORDS_MAX]);

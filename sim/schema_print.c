@@ -42,16 +42,54 @@ static const struct nested *nested_find(const struct schema_row *row) {
     return NULL;
 }
 
+static const char *short_type(const struct schema_row *row) {
+    switch (row->kind) {
+    case SCHEMA_TEXT:
+    case SCHEMA_NAME:
+        return "text";
+    case SCHEMA_INTEGER:
+        return "number";
+    case SCHEMA_NS:
+    case SCHEMA_US:
+    case SCHEMA_MS:
+        return "duration";
+    case SCHEMA_MS_DRAW:
+    case SCHEMA_NS_DRAW:
+        return "duration or distribution";
+    case SCHEMA_BYTES:
+        return "size";
+    case SCHEMA_BYTES_DRAW:
+        return "size or distribution";
+    case SCHEMA_BANDWIDTH:
+        return "bandwidth";
+    case SCHEMA_RATE:
+        return "rate";
+    case SCHEMA_TIME:
+        return "time in UTC";
+    case SCHEMA_SERVER:
+        return "a server";
+    case SCHEMA_MAP:
+        return "map";
+    case SCHEMA_LIST:
+        return "list";
+    default:
+        return NULL; /* a choice, which lists its words, or told by its help */
+    }
+}
+
+/* "# HELP (TYPE, RANGE, default)" */
 static void print_help(FILE *file, const struct schema_row *row, int indent) {
-    struct phrase type = {0};
-    schema_expected(row, &type);
-    fprintf(file, "%*s# %s.\n", indent, "", row->help);
-    fprintf(file, "%*s# %s", indent, "", type.text);
-    if (row->flags & SCHEMA_REQUIRED)
-        fprintf(file, "; required");
-    else if (row->initial)
-        fprintf(file, "; default %s", row->initial[0] ? row->initial : "empty");
-    fprintf(file, "\n");
+    struct phrase about = {0};
+    const char *type = short_type(row), *words[SCHEMA_WORDS_MAX];
+    schema_words(row, words);
+    if (row->literal) phrase_add(&about, "%s or ", row->literal);
+    if (type) phrase_add(&about, "%s", type);
+    for (size_t i = 0; words[i]; i++) phrase_add(&about, "%s%s", i ? ", " : "", words[i]);
+    schema_range(row, &about);
+    if (row->flags & SCHEMA_REQUIRED) phrase_add(&about, "; required");
+    if (row->initial) phrase_add(&about, "; default %s", row->initial[0] ? row->initial : "empty");
+    fprintf(file, "%*s# %s", indent, "", row->help);
+    fprintf(file, about.length ? " (%s)\n" : "\n", about.text);
 }
 
 static void print_lines(FILE *file, const char *text, int indent) {
@@ -67,7 +105,7 @@ static void print_directives(FILE *file, int indent) {
         const struct directive *d = redis_conf_at(i);
         struct phrase type = {0};
         redis_conf_expected(d, &type);
-        fprintf(file, "%*s# %s.\n%*s# %s\n", indent, "", d->help, indent, "", type.text);
+        fprintf(file, "%*s# %s (%s)\n", indent, "", d->help, type.text);
         if (d->kind == DIRECTIVE_BOOL)
             fprintf(file, "%*s%s: %s\n", indent, "", d->name, d->initial ? "yes" : "no");
         else
@@ -128,5 +166,9 @@ static void print_section(FILE *file, enum schema_section section, int indent, b
 void scenario_print_reference(FILE *file) {
     fprintf(file, "# Every key of a scenario: what it is for, what it may be, its default.\n"
                   "# This file is a scenario too. A key behind '# ' excludes one that is shown.\n");
+    static const enum unit_kind kinds[] = {UNIT_DURATION, UNIT_SIZE, UNIT_BANDWIDTH, UNIT_RATE};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        fprintf(file, "# %s\n", units_expected(kinds[i]));
+    fprintf(file, "# A distribution is {uniform: [1s, 5s]} or {mix: {1s: 90, 5s: 10}}.\n");
     print_section(file, SECTION_ROOT, 0, false, false);
 }

@@ -51,11 +51,12 @@ static int64_t base_of(const struct schema_row *row) {
     return row->kind == SCHEMA_MS || row->kind == SCHEMA_MS_DRAW ? NS_PER_MS : 1;
 }
 
-static void expect_range(const struct schema_row *row, struct phrase *phrase) {
+void schema_range(const struct schema_row *row, struct phrase *phrase) {
     char low[48], high[48];
+    if (row->low == 0 && row->high == 0) return;
     units_print(unit_of(row), row->low, low, sizeof low);
     units_print(unit_of(row), row->high, high, sizeof high);
-    phrase_add(phrase, ", %s to %s", low, high);
+    phrase_add(phrase, row->high == INT64_MAX ? ", at least %s" : ", %s to %s", low, high);
 }
 
 static void expect_words(const struct schema_row *row, struct phrase *phrase) {
@@ -100,7 +101,7 @@ void schema_expected(const struct schema_row *row, struct phrase *phrase) {
     default:
         if (row->literal) phrase_add(phrase, "%s or ", row->literal);
         phrase_add(phrase, "%s", units_expected(unit_of(row)));
-        expect_range(row, phrase);
+        schema_range(row, phrase);
     }
 }
 
