@@ -17,6 +17,12 @@ struct range {
     uint32_t ids_before; /* taken by this range and all before it */
 };
 
+/* The hash stands beside the number, so that a search looks at a name only when it is the one. */
+struct slot {
+    uint32_t kept; /* number of a kept name + 1; 0: free */
+    uint32_t hash;
+};
+
 struct names {
     struct keys *keys;
     struct range *ranges;
@@ -25,7 +31,7 @@ struct names {
     size_t text_length, text_capacity;
     size_t *start; /* of each kept name in text */
     uint32_t kept_count, kept_capacity;
-    uint32_t *slots; /* open addressing by the key's hash: number of a kept name + 1, 0: free */
+    struct slot *slots; /* open addressing by hash */
     uint32_t slot_mask;
 };
 
@@ -161,15 +167,15 @@ static size_t kept_length(const struct names *names, uint32_t index) {
 }
 
 /* The slot that holds the name, or the free one where it belongs. */
-static uint32_t slot_of(const struct names *names, const char *name, size_t length, uint32_t hash) {
-    uint32_t slot = hash & names->slot_mask;
-    for (; names->slots[slot]; slot = (slot + 1) & names->slot_mask) {
-        uint32_t index = names->slots[slot] - 1;
-        if (kept_length(names, index) == length &&
-            memcmp(names->text + names->start[index], name, length) == 0)
-            break;
+static struct slot *slot_of(const struct names *names, const char *name, size_t length,
+                            uint32_t hash) {
+    for (uint32_t at = hash & names->slot_mask;; at = (at + 1) & names->slot_mask) {
+        struct slot *slot = &names->slots[at];
+        if (!slot->kept) return slot;
+        if (slot->hash == hash && kept_length(names, slot->kept - 1) == length &&
+            memcmp(names->text + names->start[slot->kept - 1], name, length) == 0)
+            return slot;
     }
-    return slot;
 }
 
 static uint32_t hash_of(const struct names *names, const char *name, size_t length) {
@@ -180,18 +186,21 @@ static uint32_t hash_of(const struct names *names, const char *name, size_t leng
 static void slots_grow(struct names *names) {
     if (names->kept_count <= names->slot_mask / 2) return;
     ASSERT(names->slot_mask < UINT32_MAX / 2);
-    uint32_t size = (names->slot_mask + 1) * 2;
-    free(names->slots);
-    names->slots = heap_zero(size, sizeof *names->slots);
-    names->slot_mask = size - 1;
-    for (uint32_t i = 0; i < names->kept_count; i++) {
-        uint32_t slot = keys_hash(names->keys, kept_id(names, i)) & names->slot_mask;
-        while (names->slots[slot]) slot = (slot + 1) & names->slot_mask;
-        names->slots[slot] = i + 1;
+    struct slot *old = names->slots;
+    uint32_t old_size = names->slot_mask + 1;
+    names->slot_mask = old_size * 2 - 1;
+    names->slots = heap_zero((size_t)old_size * 2, sizeof *names->slots);
+    for (uint32_t i = 0; i < old_size; i++) {
+        if (!old[i].kept) continue;
+        uint32_t at = old[i].hash & names->slot_mask;
+        while (names->slots[at].kept) at = (at + 1) & names->slot_mask;
+        names->slots[at] = old[i];
     }
+    free(old);
 }
 
-static key_id keep(struct names *names, const char *name, size_t length, uint32_t slot) {
+static key_id keep(struct names *names, const char *name, size_t length, struct slot *slot,
+                   uint32_t hash) {
     ASSERT(length <= KEY_LENGTH_MAX);
     while (names->text_capacity - names->text_length < length) {
         names->text_capacity = names->text_capacity ? names->text_capacity * 2 : 4096;
@@ -202,7 +211,7 @@ static key_id keep(struct names *names, const char *name, size_t length, uint32_
     names->start[names->kept_count] = names->text_length;
     if (length) memcpy(names->text + names->text_length, name, length);
     names->text_length += length;
-    names->slots[slot] = ++names->kept_count;
+    *slot = (struct slot){.kept = ++names->kept_count, .hash = hash};
     key_id id = keys_add(names->keys, name, length);
     slots_grow(names);
     return id;
@@ -219,16 +228,17 @@ static key_id ranges_find(const struct names *names, const char *name, size_t le
 key_id names_intern(struct names *names, const char *name, size_t length) {
     key_id id = ranges_find(names, name, length);
     if (id != KEY_NONE) return id;
-    uint32_t slot = slot_of(names, name, length, hash_of(names, name, length));
-    if (names->slots[slot]) return kept_id(names, names->slots[slot] - 1);
-    return keep(names, name, length, slot);
+    uint32_t hash = hash_of(names, name, length);
+    struct slot *slot = slot_of(names, name, length, hash);
+    if (slot->kept) return kept_id(names, slot->kept - 1);
+    return keep(names, name, length, slot, hash);
 }
 
 key_id names_find(const struct names *names, const char *name, size_t length) {
     key_id id = ranges_find(names, name, length);
     if (id != KEY_NONE) return id;
-    uint32_t slot = slot_of(names, name, length, hash_of(names, name, length));
-    return names->slots[slot] ? kept_id(names, names->slots[slot] - 1) : KEY_NONE;
+    const struct slot *slot = slot_of(names, name, length, hash_of(names, name, length));
+    return slot->kept ? kept_id(names, slot->kept - 1) : KEY_NONE;
 }
 
 size_t names_print(const struct names *names, key_id id, char *buffer, size_t size) {
