@@ -1,0 +1,212 @@
+#!/bin/bash
+# The command line as a person meets it: exit codes, wrong input, nothing half-written, a run
+# repeated from its run.json. Arguments: the lapse executable, the source folder.
+# shellcheck disable=SC2016 # what eval is given expands there
+set -u
+lapse=$(realpath "$1")
+LAPSE_DATA=$(realpath "$2")
+export LAPSE_DATA
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+checks=0
+failures=0
+
+check() { # DESCRIPTION COMMAND...
+    checks=$((checks + 1))
+    if "${@:2}"; then
+        echo "ok $1"
+    else
+        echo "FAIL $1"
+        sed 's/^/    /' stdout stderr 2>/dev/null | head -n 20
+        failures=$((failures + 1))
+    fi
+}
+ends_with() { # CODE ARGUMENT...: runs lapse, keeps what it says
+    "$lapse" "${@:2}" >stdout 2>stderr
+    [ $? -eq "$1" ]
+}
+says() { grep -qF -- "$1" stderr; }
+prints() { grep -qF -- "$1" stdout; }
+silent_on_stdout() { [ ! -s stdout ]; }
+has_only() { [ "$(cd "$1" && echo *)" = "$2" ]; }
+absent() { [ ! -e "$1" ]; }
+same_bytes() { cmp -s "$1" "$2"; }
+
+cat >small.yaml <<'YAML'
+name: small
+about: Two thousand keys and a replica.
+duration: 3s
+servers:
+  master: {}
+  far: {replica-of: master, link: {latency: 20ms}}
+populations:
+  keys: {keys: "k:{n}", count: 2_000, value: 32B, deadline: 1s}
+clients:
+  reader: {rate: 500/s, population: keys, mix: {"GET {key}": 1}}
+events:
+  - {at: 2s, server: master, command: "SET greeting hello"}
+  - {at: 2500ms, server: far, command: "GET greeting"}
+variants:
+  few: {populations.keys.count: 100}
+  quick: {servers.master.config.hz: 100}
+expect:
+  - last(far.keys) == 1
+  - max(far.stale_keys) >= 1
+YAML
+sed 's/last(far.keys) == 1/last(far.keys) == 2/' small.yaml >failing.yaml
+sed 's/hz: 1/hertz: 1/; s/duration: 3s/durration: 3s/' small.yaml >wrong.yaml
+sed 's/max(far.stale_keys)/max(far.stale_kesy)/' small.yaml >misspelt.yaml
+
+# ---- a run ---------------------------------------------------------------------------------------
+check "a run ends with 0" ends_with 0 run small.yaml --no-plot
+check "it prints its expectations with figures" prints "PASS  last(far.keys) == 1   (1)"
+check "it says which cost profile was used" prints "costs default"
+check "it says where it wrote" says "wrote out/small"
+check "it leaves these files and no partial one" \
+    has_only out/small "replies.txt run.json summary.csv trace.csv"
+check "replies are kept as redis-cli shows them" grep -qx '"hello"' out/small/replies.txt
+check "each server has a row in the summary" [ "$(wc -l <out/small/summary.csv)" -eq 3 ]
+check "an expectation that fails ends with 1" ends_with 1 run failing.yaml --no-plot --out f
+check "and is printed with its figure" prints "FAIL  last(far.keys) == 2   (1)"
+check "and the files are there all the same" test -f f/run.json
+check "a variant goes below the scenario's folder" ends_with 0 run small.yaml --variant few --no-plot
+check "there" test -f out/small/few/run.json
+check "another seed ends with 0 too" ends_with 0 run small.yaml --no-plot --seed 7 --out seven
+check "and is another run" eval '! same_bytes seven/trace.csv out/small/trace.csv'
+
+# ---- repeating -----------------------------------------------------------------------------------
+cp -r out/small was
+rm small.yaml
+check "run --from needs no scenario file" ends_with 0 run --from was/run.json --no-plot
+check "it compares the bytes" prints "same     trace.csv"
+check "and they are the same" same_bytes out/small-again/trace.csv was/trace.csv
+check "run.json too" same_bytes out/small-again/run.json was/run.json
+sed 's/"trace.csv": "..../"trace.csv": "0000/' was/run.json >other.json
+check "other bytes end with 1" ends_with 1 run --from other.json --no-plot --out o
+check "and are named" prints "differs  trace.csv"
+sed 's/"lapse": "[^"]*"/"lapse": "0.0.0"/' was/run.json >older.json
+check "another version is said to be one" ends_with 0 run --from older.json --no-plot --out o
+check "by its number" says "lapse 0.0.0"
+sed 's/few/fex/' was/run.json >edited.json
+check "an edited manifest is refused" ends_with 2 run --from edited.json --no-plot --out refused
+check "so is what is no JSON" ends_with 2 run --from was/trace.csv --no-plot --out refused
+check "and nothing was written" absent refused
+cp failing.yaml small.yaml
+sed -i 's/last(far.keys) == 2/last(far.keys) == 1/' small.yaml
+
+# ---- the stream ----------------------------------------------------------------------------------
+check "the stream can be kept" ends_with 0 run small.yaml --no-plot --out s --stream s.resp
+offset=$(tail -n 1 s.resp.times | cut -d, -f2)
+check "its bytes are the last offset" [ "$(wc -c <s.resp)" -eq "$offset" ]
+check "its size is that of its commands" \
+    [ "$(awk -F, 'NR > 1 {sum += $3} END {print sum}' s.resp.times)" -eq "$offset" ]
+check "the first command is the master's ping" \
+    [ "$(head -n 3 s.resp | tr -d '\r' | tr '\n' ' ')" = '*1 $4 ping ' ]
+
+# ---- wrong input ---------------------------------------------------------------------------------
+check "no command" ends_with 2
+check "an unknown command" ends_with 2 rnu
+check "names the nearest" says "did you mean 'run'?"
+check "an unknown option" ends_with 2 run small.yaml --varient few
+check "names the nearest" says "did you mean '--variant'?"
+check "an unknown scenario" ends_with 2 run strom --out wrong
+check "names the nearest" says "did you mean 'storm'?"
+check "an unknown variant" ends_with 2 run small.yaml --variant fwe --out wrong
+check "names the nearest" says "did you mean 'few'?"
+check "a file that is not there" ends_with 2 run ./nowhere.yaml --out wrong
+check "a folder for a file" ends_with 2 run ./was --out wrong
+check "no scenario" ends_with 2 run
+check "two scenarios" ends_with 2 run small.yaml failing.yaml --out wrong
+check "a seed that is no number" ends_with 2 run small.yaml --seed -4 --out wrong
+check "a wrong scenario" ends_with 2 run wrong.yaml --out wrong
+check "is named with its place" says "wrong.yaml:3:1:"
+check "a wrong expectation" ends_with 2 run misspelt.yaml --out wrong
+check "is named with its place" says "misspelt.yaml:19:5:"
+check "and the nearest column" says "did you mean 'stale_keys'?"
+head -c 4096 /dev/urandom >noise.yaml
+check "binary noise" ends_with 2 run noise.yaml --out wrong
+: >empty.yaml
+check "an empty file" ends_with 2 run empty.yaml --out wrong
+iconv -f UTF-8 -t UTF-16 small.yaml >wide.yaml
+check "a file in UTF-16" ends_with 2 run wide.yaml --out wrong
+check "nothing went to stdout" silent_on_stdout
+check "an unknown list" ends_with 2 list engins
+check "names the nearest" says "did you mean 'engines'?"
+check "a variant to compare that is not there" ends_with 2 compare small.yaml --variants few,qiuck --out wrong
+check "names the nearest" says "did you mean 'quick'?"
+check "variants of a scenario without any" ends_with 2 compare storm --out wrong
+check "a folder to plot that is empty" eval 'mkdir -p hollow; ends_with 2 plot hollow'
+check "a trace that is none" ends_with 2 plot --term small.yaml
+check "after all that nothing was written" absent wrong
+
+# ---- output that cannot be written ---------------------------------------------------------------
+: >file
+check "a file where a folder should be ends with 4" ends_with 4 run small.yaml --no-plot --out file/below
+check "a stream that cannot be opened ends with 4" \
+    ends_with 4 run small.yaml --no-plot --out p --stream nowhere/s.resp
+check "and leaves nothing in the folder" has_only p "*"
+if [ -e /dev/full ]; then
+    mkdir full && ln -s /dev/full full/trace.csv.partial
+    check "a full disk ends with 4" ends_with 4 run small.yaml --no-plot --out full
+    check "and leaves nothing in the folder" has_only full "*"
+    check "a full stdout ends with 4" eval '"$lapse" list columns >/dev/full 2>stderr; [ $? -eq 4 ]'
+fi
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+sed 's/duration: 3s/duration: 100000s/; /^expect/,$d' small.yaml >long.yaml
+"$lapse" run long.yaml --no-plot --out long >stdout 2>stderr &
+pid=$!
+for _ in $(seq 100); do
+    [ -s long/trace.csv.partial ] && break
+    sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+check "an interrupted run ends with 130" [ $? -eq 130 ]
+check "and keeps the finished rows" has_only long "trace.csv.partial"
+check "which are whole" [ -z "$(tail -c 1 long/trace.csv.partial)" ]
+check "and says so" says "long/trace.csv.partial"
+
+# ---- comparing -----------------------------------------------------------------------------------
+check "variants are compared" ends_with 0 compare small.yaml --no-plot --out c
+check "in one CSV" [ "$(cut -d, -f1,2 c/compare.csv | tr '\n' ' ')" = \
+    "variant,server few,master few,far quick,master quick,far " ]
+check "with a folder each" has_only c "compare.csv few quick"
+check "whose bytes are those of a run alone" same_bytes c/few/trace.csv out/small/few/trace.csv
+check "some variants, with the base" ends_with 0 compare small.yaml --no-plot --out d --variants quick,base
+check "in the order asked for" [ "$(cut -d, -f1 d/compare.csv | uniq | tr '\n' ' ')" = "variant quick base " ]
+check "a failing variant ends with 1" ends_with 1 compare failing.yaml --no-plot --out e
+
+# ---- pictures ------------------------------------------------------------------------------------
+check "a trace is drawn in the terminal" env LC_ALL=C COLUMNS=60 "$lapse" plot --term was/trace.csv >stdout
+check "within its width" [ "$(awk '{if (length($0) > m) m = length($0)} END {print m}' stdout)" -le 60 ]
+if command -v gnuplot >/dev/null; then
+    check "a run is drawn" ends_with 0 plot --svg was
+    cp was/run.svg first.svg
+    check "and drawn again" eval '(cd was && LC_ALL=C "$lapse" plot --svg . 2>/dev/null)'
+    check "with the same bytes" same_bytes first.svg was/run.svg
+    check "a comparison is drawn" ends_with 0 plot --svg c
+    check "there" test -s c/compare.svg
+    check "gnuplot has nothing to complain of" eval '[ "$(cat stderr)" = "lapse: wrote c/compare.svg" ]'
+    mkdir "it's here" && cp was/*.csv was/run.json "it's here"
+    check "a folder with a quote in its name" ends_with 0 plot --svg "it's here"
+fi
+check "without gnuplot a run says so and ends with 0" \
+    eval 'PATH=/nowhere "$lapse" run small.yaml --out g >stdout 2>stderr && says "no pictures"'
+
+# ---- lists and help ------------------------------------------------------------------------------
+for list in engines strategies columns scenario-keys profiles scenarios; do
+    check "list $list" ends_with 0 list "$list"
+    check "says something" [ -s stdout ]
+done
+check "the reference is a scenario" eval \
+    '"$lapse" list scenario-keys >reference.yaml; ends_with 0 run reference.yaml --no-plot --seed 1 || [ $? -eq 1 ]'
+for command in "" run compare plot list; do
+    # shellcheck disable=SC2086 # none or one word
+    check "lapse $command --help" ends_with 0 $command --help
+    check "starts with examples" [ "$(sed -n 2p stdout)" = "Examples:" ]
+done
+
+echo "$((checks - failures)) of $checks checks hold"
+[ "$failures" -eq 0 ]
