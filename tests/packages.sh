@@ -3,7 +3,7 @@
 # packages, and nothing when nothing is missing.
 
 BUILD_PACKAGES="meson ninja-build gcc libc6-dev pkg-config libcsv-dev libyaml-dev libjansson-dev
-  libxxhash-dev check gnuplot-nox fonts-dejavu-core"
+  libxxhash-dev libhiredis-dev check gnuplot-nox fonts-dejavu-core"
 TEST_PACKAGES="$BUILD_PACKAGES clang libclang-rt-14-dev redis-server"
 
 packages_missing() {
