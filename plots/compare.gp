@@ -8,7 +8,7 @@ if (!exists("plots")) plots = "plots"
 if (!exists("terminal")) terminal = "svg"
 if (!exists("output")) output = folder."/compare.".terminal
 if (!exists("name")) name = folder
-COLUMNS_MAX = 4
+COLUMNS_MAX = 3
 VARIANTS_MAX = 8
 
 load plots."/style.gp"
@@ -75,7 +75,8 @@ set linetype 8 lc rgb GREY lw 2 dt (10,3,2,3,2,3)
 # ---- title and legend: a line a variant, of the first server -------------------------------------
 set multiplot
 set label 1 bold(name) at screen sx(LEFT), screen sy(36) left front font FONT.",".LARGE
-set label 2 commas(keys)." keys, ".V." variants; figures of ".word(servers, 1) \
+set label 2 commas(keys)." keys, ".V." variants; figures of ".word(servers, 1). \
+    (N > NCOLUMNS ? sprintf("; %d more servers are in the traces", N - NCOLUMNS) : "") \
     at screen sx(LEFT), screen sy(66) left front noenhanced
 do for [v = 1:V] {
     set arrow v from screen sx(LEFT), screen sy(74 + 20 * v) to screen sx(LEFT + 40), \
@@ -112,7 +113,7 @@ do for [i = 1:NCOLUMNS] {
     set yrange [0:headroom(M / mu)]
     set label 2 bold(server) at screen sx(X0), screen sy(TOP - 16) left front \
         textcolor rgb BLUE
-    set label 3 word(roles, i) at screen sx(X1), screen sy(TOP - 16) right front \
+    set label 3 beside(server, word(roles, i)) at screen sx(X1), screen sy(TOP - 16) right front \
         textcolor rgb GREY font FONT.",".SMALL noenhanced
     plot for [v = 1:V] $S using ($1 == v ? $2 : NaN):3 with lines lt v
     ROW = ROW + 1

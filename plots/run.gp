@@ -8,7 +8,7 @@ if (!exists("plots")) plots = "plots"
 if (!exists("terminal")) terminal = "svg"
 if (!exists("output")) output = folder."/run.".terminal
 if (!exists("name")) name = folder
-COLUMNS_MAX = 4
+COLUMNS_MAX = 3
 
 load plots."/style.gp"
 trace = folder."/trace.csv"
@@ -46,8 +46,9 @@ LOG_MAX = 10 ** ceil(log10(U_max > 10 ? U_max * 1.5 : 10))
 # ---- which panels a server has -------------------------------------------------------------------
 has_cycle(i) = Cycles[i] > 0
 has_requests(i) = Requests[i] > 0
-has_lag(i) = word(roles, i) eq "replica" && (Lag[i] > 0 || Lagging[i] > 0)
-panels(i) = 2 + has_cycle(i) + has_requests(i) + 2 * has_lag(i)
+has_lag(i) = word(roles, i) eq "replica" && Lag[i] > 0
+has_lag_bytes(i) = word(roles, i) eq "replica" && Lagging[i] > 0
+panels(i) = 2 + has_cycle(i) + has_requests(i) + has_lag(i) + has_lag_bytes(i)
 NROWS = 2
 do for [i = 1:NCOLUMNS] { NROWS = panels(i) > NROWS ? panels(i) : NROWS }
 
@@ -58,6 +59,7 @@ if (Stale[1] > 0) {
         "; 99 % of the stale ones reclaimed in ".ms_text(Reclaimed[1]))
 } else { happened = happened."; none was ever stale at a row" }
 happened = happened.(worst > 0 ? "; worst request ".us_text(worst)." (".worst_at.")" : "")
+left_out = n > NCOLUMNS ? sprintf("; %d more servers are in trace.csv", n - NCOLUMNS) : ""
 
 # The last panel of a column names the time axis.
 LAST = 'set xlabel (ROW == panels(i) - 1 ? "virtual time (".time_name(tu).")" : "") offset 0,0.4'
@@ -80,7 +82,7 @@ reclaimed_text(stale, ms) = stale == 0 ? "" : \
 
 set multiplot
 set label 11 bold(name) at screen sx(LEFT), screen sy(36) left front font FONT.",".LARGE
-set label 12 happened at screen sx(LEFT), screen sy(68) left front noenhanced
+set label 12 happened.left_out at screen sx(LEFT), screen sy(68) left front noenhanced
 unset border; unset tics; set xrange [0:1]; set yrange [0:1]
 set lmargin at screen 0; set rmargin at screen 1; set tmargin at screen 1; set bmargin at screen 0
 plot NaN notitle
@@ -114,8 +116,9 @@ do for [i = 1:NCOLUMNS] {
     set yrange [0:headroom(M_max / mu)]
     set label 2 bold(server) at screen sx(X0), screen sy(TOP - 20) left front \
         textcolor rgb BLUE
-    set label 3 word(roles, i).reclaimed_text(Stale[i], Reclaimed[i]) at screen sx(X1), \
-        screen sy(TOP - 20) right front textcolor rgb GREY font FONT.",".SMALL noenhanced
+    about = word(roles, i).reclaimed_text(Stale[i], Reclaimed[i])
+    set label 3 beside(server, about) at screen sx(X1), screen sy(TOP - 20) right front \
+        textcolor rgb GREY font FONT.",".SMALL noenhanced
     plot $S using 1:2:3 with filledcurves lt 1, $S using 1:3 with filledcurves y1=0 lt 2, \
          $S using 1:4 with lines lt 3
     ROW = ROW + 1
@@ -149,6 +152,8 @@ do for [i = 1:NCOLUMNS] {
         set yrange [0:headroom(L_max)]
         plot $S using 1:12 with lines lt 11
         ROW = ROW + 1
+    }
+    if (has_lag_bytes(i)) {
         TITLE = "Replica lag (".bytes_name(bu).")"
         KEYS = '"stream not applied"'; TYPES = "10"
         @PANEL

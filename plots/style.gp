@@ -51,6 +51,8 @@ panel_width(n) = (WIDTH - LEFT - RIGHT - (n - 1) * GUTTER) / n
 panel_pitch(n) = (HEIGHT - TOP - BOTTOM) / n
 sx(pixels) = pixels / WIDTH
 sy(pixels) = 1.0 - pixels / HEIGHT
+# What stands at the right of a column's head, if there is room for it beside the server's name.
+beside(name, text) = 8.5 * strlen(name) + 7.0 * strlen(text) < panel_width(NCOLUMNS) ? text : ""
 
 # Macros. PANEL frames the cell (COLUMN, ROW), writes TITLE and the legend: KEYS names the series,
 # TYPES their linetypes (AREAS of them, from the first, as boxes). LOG_US is an axis of times. REACHED
