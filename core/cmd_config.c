@@ -252,15 +252,21 @@ static void config_set(struct call *call) {
     reply_ok(call);
 }
 
-void cmd_config(struct call *call) {
+/* A wrong subcommand is refused as an unknown command is: before anything is executed. */
+bool config_accepts(struct call *call) {
     bool get = call_spells(call, 1, "get"), set = call_spells(call, 1, "set");
-    if (get && call->argc >= 3)
-        config_get(call);
-    else if (set && call->argc >= 4)
-        config_set(call);
-    else if (get || set)
+    if ((get && call->argc >= 3) || (set && call->argc >= 4)) return true;
+    if (get || set)
         reply_error_about(call, "ERR wrong number of arguments for 'config|", get ? "get" : "set",
                           "' command");
     else
         reply_error_typed(call, "ERR unknown subcommand '", 1, "'. Try CONFIG HELP.");
+    return false;
+}
+
+void cmd_config(struct call *call) {
+    if (call_spells(call, 1, "get"))
+        config_get(call);
+    else
+        config_set(call);
 }

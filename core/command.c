@@ -142,6 +142,7 @@ static bool is_refused(struct call *call) {
         reply_arity_error(call);
         return true;
     }
+    if (call->command->run == cmd_config && !config_accepts(call)) return true;
     if (call->engine->host.is_replica && !call->client->is_master_link &&
         call->command->flags & COMMAND_WRITE) {
         reply_error(call, "READONLY You can't write against a read only replica.");

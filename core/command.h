@@ -91,6 +91,9 @@ bool call_has_feature(const struct call *, enum feature);
 void call_rewrite(struct call *, enum word, uint32_t argc, const struct arg *argv);
 void call_rewrite_key(struct call *, enum word); /* the word and the key at argv[1] */
 
+/* Has CONFIG a subcommand that is known, with enough words? If not, replies what is wrong. */
+bool config_accepts(struct call *);
+
 /* The families. */
 void cmd_set(struct call *), cmd_setex(struct call *), cmd_psetex(struct call *),
     cmd_get(struct call *);
