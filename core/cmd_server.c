@@ -59,16 +59,25 @@ void cmd_info(struct call *call) {
                                          .word = named ? call->argv[1].id : TEXT_NONE});
 }
 
-/* As the C library's atoi: what is no number reads 0, and whatever follows the digits is not looked
- * at. Here only 0 or not 0 matters. */
+/* As the C library's atoi: what is no number reads 0, whatever follows the digits is not looked at,
+ * and of a number beyond 32 bits, which sticks at the largest of 64, the low ones stay. */
+static int32_t read_atoi(const char *bytes) {
+    while (*bytes == ' ' || (*bytes >= '\t' && *bytes <= '\r')) bytes++;
+    bool negative = *bytes == '-';
+    if (*bytes == '-' || *bytes == '+') bytes++;
+    uint64_t most = (uint64_t)INT64_MAX + negative, value = 0;
+    for (; *bytes >= '0' && *bytes <= '9'; bytes++) {
+        uint64_t digit = (uint64_t)(*bytes - '0');
+        value = value > (most - digit) / 10 ? most : value * 10 + digit;
+    }
+    return (int32_t)(uint32_t)(negative ? 0 - value : value);
+}
+
 static bool is_nonzero(const struct call *call, uint32_t index) {
     uint32_t length;
     const char *bytes = call_text(call, index, &length);
-    if (!bytes) return call->argv[index].kind == ARG_NUMBER && call->argv[index].number != 0;
-    while (*bytes == ' ' || (*bytes >= '\t' && *bytes <= '\r')) bytes++;
-    if (*bytes == '-' || *bytes == '+') bytes++;
-    while (*bytes == '0') bytes++;
-    return *bytes >= '1' && *bytes <= '9';
+    if (bytes) return read_atoi(bytes) != 0;
+    return call->argv[index].kind == ARG_NUMBER && (uint32_t)call->argv[index].number != 0;
 }
 
 static void debug_htstats(struct call *call) {
