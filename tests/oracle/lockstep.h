@@ -16,6 +16,7 @@ struct lockstep_config {
     int hz, effort, databases; /* 0: the server's default */
     bool lazyfree;             /* lazyfree-lazy-expire and lazyfree-lazy-user-del */
     bool no_rehashing;         /* activerehashing no */
+    bool restless;             /* starts at once, memory not compared */
     uint32_t databases_seen;   /* figures are compared for databases [0, this); 0: for the first */
 };
 
@@ -40,6 +41,7 @@ struct lockstep {
     struct engine_env env;
     struct price_table prices;
     uint32_t databases_seen;
+    bool restless;
     int64_t engine_turns;
     struct lockstep_line asker; /* figures are asked for here and nowhere else */
     struct oracle_bytes server_replies, engine_replies, engine_stream;
@@ -61,7 +63,8 @@ void lockstep_compare(struct lockstep *);
 /* `steps` times: grant, compare. */
 void lockstep_steps(struct lockstep *, uint32_t steps, us_t us);
 
-/* Fails the test. */
+/* Fails the test, or, where one process tries sequence after sequence, ends that process. */
+extern bool lockstep_fails_by_exit;
 _Noreturn void lockstep_fail(struct lockstep *, const char *what);
 
 /* --- lockstep_line.c --- */
