@@ -21,6 +21,17 @@ static void client_fork_streams(struct client *client) {
     client->values = rng_fork(&own, "values");
 }
 
+/* What stays the same in every request; the rest is filled in when it is sent. */
+static struct arg client_literal(struct client *client, const struct arg_template *template) {
+    const struct texts *texts = client->server->env->texts;
+    struct names *names = client->server->env->names;
+    if (template->kind == TEMPLATE_WORD) return arg_word(texts, template->word);
+    if (template->kind != TEMPLATE_NAME) return (struct arg){0};
+    key_id key = names_intern(names, texts_bytes(texts, template->word),
+                              texts_length(texts, template->word));
+    return arg_key(names_keys(names), key);
+}
+
 static void client_shape_mix(struct client *client) {
     const struct client_config *config = client->config;
     client->shapes = calloc(config->mix_count, sizeof *client->shapes);
@@ -28,8 +39,7 @@ static void client_shape_mix(struct client *client) {
     for (uint32_t m = 0; m < config->mix_count; m++) {
         const struct mix_config *mix = &config->mix[m];
         for (uint32_t i = 0; i < mix->argc; i++)
-            if (mix->args[i].kind == TEMPLATE_WORD)
-                client->shapes[m][i] = arg_word(client->server->env->texts, mix->args[i].word);
+            client->shapes[m][i] = client_literal(client, &mix->args[i]);
     }
 }
 
@@ -95,7 +105,7 @@ static key_id client_pick_key(struct client *client) {
     const struct population *population = client->population;
     uint32_t rank = client->zipf ? zipf_draw(client->zipf, &client->choices)
                                  : (uint32_t)rng_below(&client->choices, population->count);
-    return population->first_key + rank;
+    return population_key(population, rank);
 }
 
 /* A population without TTLs has none to give: then the shortest. */
@@ -123,6 +133,7 @@ static void client_fill(struct client *client, const struct mix_config *mix, ms_
     for (uint32_t i = 0; i < mix->argc; i++) {
         switch (mix->args[i].kind) {
         case TEMPLATE_WORD:
+        case TEMPLATE_NAME:
             break;
         case TEMPLATE_KEY:
             key = client->next_keys[i];

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "complain.h"
 #include "heap.h"
 
 bool population_init(struct population *p, const struct population_config *config,
@@ -15,7 +16,13 @@ bool population_init(struct population *p, const struct population_config *confi
         p->rows = csv_rows_read(config->from, names, error);
         if (!p->rows) return false;
         p->count = p->rows->count;
-        p->first_key = p->count ? p->rows->rows[0].key : KEY_NONE;
+        if (p->count == 0) {
+            complain(error, config->from, 1, 1, "no row that can be placed; expected keys%s%s",
+                     p->rows->refused ? "; " : "", p->rows->refused_lines);
+            population_release(p);
+            return false;
+        }
+        p->first_key = p->rows->rows[0].key;
         return true;
     }
     p->count = config->count;
@@ -54,6 +61,11 @@ static struct population_item item_of_row(struct population *p, uint32_t i, ms_t
                            : spread_deadline(p, row->key, row->deadline_ms, now, &p->rng)};
 }
 
+key_id population_key(const struct population *p, uint32_t i) {
+    ASSERT(i < p->count);
+    return p->rows ? p->rows->rows[i].key : p->first_key + i;
+}
+
 struct population_item population_next(struct population *p, uint32_t i, ms_t now_ms,
                                        us_t start_wall_us) {
     ASSERT(i < p->count);
@@ -81,8 +93,7 @@ ms_t population_draw_ttl(const struct population *p, key_id key, ms_t now_ms, st
 
 struct object population_draw_value(const struct population *p, struct rng *rng) {
     if (p->rows) { /* the weight of any of its rows */
-        uint32_t i = p->count ? (uint32_t)rng_below(rng, p->count) : 0;
-        return object_from_fill(p->count ? p->rows->rows[i].value_bytes : 1);
+        return object_from_fill(p->rows->rows[rng_below(rng, p->count)].value_bytes);
     }
     return object_from_fill((uint32_t)distribution_draw(&p->config->value_bytes, rng));
 }

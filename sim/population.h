@@ -26,10 +26,14 @@ struct population_item {
 };
 
 /* Registers the names. `root` is the run's generator. False with a message when its file cannot be
- * read. */
+ * read or has no row that can be placed. */
 bool population_init(struct population *, const struct population_config *, struct names *,
                      const struct rng *root, us_t start_wall_us, struct scenario_error *);
 void population_release(struct population *);
+
+/* The key of item i. Rows of a file may name a key twice, so their ids need not follow each other.
+ */
+key_id population_key(const struct population *, uint32_t i);
 
 /* Item i; items are asked for in order 0, 1, 2 ... exactly once (draws). now_ms is the wall clock
  * at its writing. */

@@ -55,7 +55,16 @@ struct population_config {
     char *from;                    /* CSV of rdb-tools' memory report, or NULL */
 };
 
-enum template_kind { TEMPLATE_WORD, TEMPLATE_KEY, TEMPLATE_VALUE, TEMPLATE_TTL_MS, TEMPLATE_TTL_S };
+/* NAME is a literal key: a word where the command takes a key. Whoever builds requests interns it.
+ */
+enum template_kind {
+    TEMPLATE_WORD,
+    TEMPLATE_NAME,
+    TEMPLATE_KEY,
+    TEMPLATE_VALUE,
+    TEMPLATE_TTL_MS,
+    TEMPLATE_TTL_S
+};
 
 struct arg_template {
     enum template_kind kind;

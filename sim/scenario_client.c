@@ -55,7 +55,7 @@ static bool load_keys(struct draft *draft, const struct tree_node *map, const ch
                       struct client_config *client) {
     const struct scenario *s = draft->scenario;
     const struct tree_node *named = tree_get(map, "population");
-    unsigned used = kinds_used(client), keyed = used & ~(1u << TEMPLATE_WORD);
+    unsigned used = kinds_used(client), keyed = used & ~(1u << TEMPLATE_WORD | 1u << TEMPLATE_NAME);
     client->population = -1;
     if (named && !population_named(draft, named, client)) return false;
     if (!keyed) {

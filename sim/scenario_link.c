@@ -84,9 +84,10 @@ static bool load_event(struct draft *draft, const struct tree_node *map,
     const struct tree_node *value;
     if (!schema_fill(draft, SECTION_EVENT, map, "events", event)) return false;
     if (!find_kind(draft, map, event, &value)) return false;
-    if (event->at_ns > draft->scenario->duration_ns)
+    if (event->at_ns >= draft->scenario->duration_ns)
         return draft_refuse(draft, tree_get(map, "at"),
-                            "an event after the end of the run; expected at most its duration");
+                            "an event at or after the end of the run; expected less than its "
+                            "duration");
     if (event->kind == EVENT_CUT || event->kind == EVENT_HEAL)
         return check_link_event(draft, map, value, event);
     if (event->kind != EVENT_COMMAND) return true;

@@ -64,9 +64,10 @@ static bool read_argument(struct texts *texts, const char *word, size_t length,
     return true;
 }
 
-static bool check_position(const struct mix_config *mix, uint32_t index, struct phrase *phrase) {
+static bool check_position(struct mix_config *mix, uint32_t index, struct phrase *phrase) {
     bool wants_key = is_key_position(mix->command, index, mix->argc);
     enum template_kind kind = mix->args[index].kind;
+    if (kind == TEMPLATE_WORD && wants_key) mix->args[index].kind = TEMPLATE_NAME;
     if (kind == TEMPLATE_WORD || wants_key == (kind == TEMPLATE_KEY)) return true;
     phrase_add(phrase, "argument %" PRIu32 " of %s is %s; expected %s", index, mix->command->name,
                placeholder_words[kind - TEMPLATE_KEY],

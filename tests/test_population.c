@@ -118,6 +118,20 @@ START_TEST(clients_draw_ttls_by_the_same_rules) {
 }
 END_TEST
 
+START_TEST(rows_that_name_a_key_twice_share_its_id) {
+    static const char text[] =
+        "database,type,key,size_in_bytes,encoding,num_elements,len_largest_element,expiry\n"
+        "0,string,a,104,string,24,24,\n0,string,a,104,string,24,24,\n0,string,b,104,string,24,24,"
+        "\n";
+    struct scenario_error error;
+    struct csv_rows *rows = csv_rows_parse(text, sizeof text - 1, "a.csv", names, &error);
+    struct population p = {.names = names, .rows = rows, .count = rows->count, .first_key = 1};
+    ck_assert_uint_eq(population_key(&p, 0), population_key(&p, 1));
+    ck_assert_uint_eq(population_key(&p, 2), names_find(names, "b", 1));
+    population_release(&p);
+}
+END_TEST
+
 START_TEST(a_file_gives_keys_and_deadlines) {
     struct population p = make("{from: sessions.csv}");
     struct rng rng = rng_seed(5);
@@ -144,6 +158,7 @@ int main(void) {
     tcase_add_test(tcase, jitter_spreads_a_deadline_too);
     tcase_add_test(tcase, the_same_population_draws_the_same);
     tcase_add_test(tcase, clients_draw_ttls_by_the_same_rules);
+    tcase_add_test(tcase, rows_that_name_a_key_twice_share_its_id);
     tcase_add_test(tcase, a_file_gives_keys_and_deadlines);
     suite_add_tcase(suite, tcase);
     return test_run(suite);

@@ -8,7 +8,7 @@
 
 static void check_word(struct texts *texts, const struct mix_config *mix, uint32_t i,
                        const char *bytes, size_t length) {
-    ck_assert_int_eq(mix->args[i].kind, TEMPLATE_WORD);
+    ck_assert(mix->args[i].kind == TEMPLATE_WORD || mix->args[i].kind == TEMPLATE_NAME);
     ck_assert_uint_eq(texts_length(texts, mix->args[i].word), length);
     ck_assert_mem_eq(texts_bytes(texts, mix->args[i].word), bytes, length);
 }
@@ -28,6 +28,8 @@ START_TEST(placeholders_and_words_are_told_apart) {
     ck_assert_int_eq(mix.args[4].kind, TEMPLATE_TTL_S);
     ck_assert(template_parse(texts, "DEL {key} other {key}", &mix, message, 256));
     ck_assert_uint_eq(mix.argc, 4);
+    ck_assert_int_eq(mix.args[2].kind, TEMPLATE_NAME); /* a word where DEL takes a key */
+    ck_assert_int_eq(mix.args[0].kind, TEMPLATE_WORD);
     texts_destroy(texts);
 }
 END_TEST
