@@ -182,6 +182,7 @@ int main(void) {
     tcase_add_test(tcase, a_file_of_another_kind_is_refused);
     tcase_add_test(tcase, the_shipped_sample_is_placed_whole);
     tcase_add_test(tcase, mangled_files_never_crash);
+    tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }

@@ -160,6 +160,7 @@ int main(void) {
     tcase_add_test(tcase, clients_draw_ttls_by_the_same_rules);
     tcase_add_test(tcase, rows_that_name_a_key_twice_share_its_id);
     tcase_add_test(tcase, a_file_gives_keys_and_deadlines);
+    tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }

@@ -88,6 +88,7 @@ int main(void) {
     tcase_add_test(tcase, mistakes_have_a_place);
     tcase_add_test(tcase, every_directive_has_a_range_with_its_default_inside);
     tcase_add_test(tcase, binary_junk_never_crashes);
+    tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }

@@ -103,6 +103,7 @@ int main(void) {
     tcase_add_test(tcase, quotes_are_read_as_redis_cli_does);
     tcase_add_test(tcase, mistakes_are_named);
     tcase_add_test(tcase, random_lines_never_crash);
+    tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }

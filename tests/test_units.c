@@ -168,6 +168,7 @@ int main(void) {
     tcase_add_test(tcase, times_are_read_and_printed_in_utc);
     tcase_add_test(tcase, what_is_no_time_is_refused);
     tcase_add_test(tcase, a_locale_with_a_decimal_comma_changes_nothing);
+    tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }
