@@ -50,6 +50,7 @@ do for [v = 1:V] {
     stats file(v) using (column("request_max_us")) nooutput name "A"; U = A_max > U ? A_max : U
     stats file(v) using (column("cycle_us")) nooutput name "A"; U = A_max > U ? A_max : U
 }
+T = T > 0 ? T : 1 # a run of one row has no width
 tu = time_unit(T)
 mu = bytes_unit(M)
 LOG_MAX = 10 ** ceil(log10(U > 10 ? U * 1.5 : 10))

@@ -38,6 +38,7 @@ stats trace using (column("lag_ms")) @LARGEST "L"
 stats trace using (column("lag_bytes")) @LARGEST "B"
 stats trace using (column("request_max_us") > column("cycle_us") ? column("request_max_us") : \
     column("cycle_us")) @LARGEST "U"
+T_max = T_max > 0 ? T_max : 1 # a run of one row has no width
 tu = time_unit(T_max)
 mu = bytes_unit(M_max)
 bu = bytes_unit(B_max)

@@ -99,10 +99,11 @@ void report_print_expectations(FILE *out, const struct recording *r) {
 
 void report_print_heading(FILE *out, const struct recording *r) {
     const struct scenario *scenario = r->scenario;
-    fprintf(out, "%s%s%s, seed %" PRIu64 ", %" PRId64 " s of virtual time, %" PRIu64 " events\n",
+    char duration[FIGURE_SIZE];
+    figure_print(duration, FIGURE_MS, scenario->duration_ns / NS_PER_US);
+    fprintf(out, "%s%s%s, seed %" PRIu64 ", %s of virtual time, %" PRIu64 " events\n",
             scenario->name, r->order->variant ? ", variant " : "",
-            r->order->variant ? r->order->variant : "", scenario->seed,
-            scenario->duration_ns / NS_PER_S, r->events);
+            r->order->variant ? r->order->variant : "", scenario->seed, duration, r->events);
     for (uint32_t i = 0; i < scenario->server_count; i++) {
         const struct server_config *s = &scenario->servers[i];
         fprintf(out, "%s: %s (%s), allocator %s, costs %s\n", s->name, s->generation->name,
