@@ -6,7 +6,7 @@
 
 #include "world_event.h"
 
-#define MILLI_SECONDS_NS UINT64_C(1000000000000) /* rates count requests in 1,000 s */
+#define RATE_SPAN_NS UINT64_C(3600000000000000) /* rates count requests in 1,000 h */
 
 /* A closed loop against a server that takes no time at all, without thinking, would stop the clock:
  * a round trip takes at least this long. */
@@ -51,17 +51,17 @@ static void client_connect_all(struct client *client, ns_t now_ns) {
         client->engine_clients[i] = node_connect(client->server, client->config->db, now_ns);
 }
 
-/* Even arrivals do not drift: the i-th is at from + i * 10^12 / rate_mhz, rounded down. */
+/* Even arrivals do not drift: the i-th is at from + i * 1000 h / rate_per_1000_h, rounded down. */
 static void client_advance(struct client *client) {
     if (client->config->poisson) {
-        client->next_ns += exponential_draw_ns(&client->arrivals,
-                                               (ns_t)(MILLI_SECONDS_NS / client->config->rate_mhz));
+        client->next_ns += exponential_draw_ns(
+            &client->arrivals, (ns_t)(RATE_SPAN_NS / client->config->rate_per_1000_h));
         return;
     }
     client->next_ns += (ns_t)client->step_ns;
     client->part += client->step_part;
-    if (client->part < client->config->rate_mhz) return;
-    client->part -= client->config->rate_mhz;
+    if (client->part < client->config->rate_per_1000_h) return;
+    client->part -= client->config->rate_per_1000_h;
     client->next_ns++;
 }
 
@@ -79,13 +79,13 @@ static ns_t client_think_ns(struct client *client) {
 static void client_schedule_first(struct client *client) {
     const struct client_config *config = client->config;
     client->next_ns = config->from_ns;
-    if (config->rate_mhz == 0) {
+    if (config->rate_per_1000_h == 0) {
         for (uint32_t i = 0; i < config->connections; i++)
             client_push(client, config->from_ns + client_think_ns(client), WORLD_SEND, i);
         return;
     }
-    client->step_ns = MILLI_SECONDS_NS / config->rate_mhz;
-    client->step_part = MILLI_SECONDS_NS % config->rate_mhz;
+    client->step_ns = RATE_SPAN_NS / config->rate_per_1000_h;
+    client->step_part = RATE_SPAN_NS % config->rate_per_1000_h;
     if (config->poisson) client_advance(client);
     client_push(client, client->next_ns, WORLD_ARRIVAL, 0);
 }
@@ -210,7 +210,7 @@ void client_on_send(struct client *client, ns_t now_ns, uint32_t connection) {
 
 void client_answer(struct client *client, const struct inbox_item *item, ns_t now_ns) {
     histogram_add(&client->request_us, (now_ns - item->arrival_ns) / NS_PER_US, 1);
-    if (client->config->rate_mhz) return;
+    if (client->config->rate_per_1000_h) return;
     ns_t next_ns = now_ns + client_think_ns(client);
     if (next_ns < item->arrival_ns + ROUND_TRIP_NS_MIN)
         next_ns = item->arrival_ns + ROUND_TRIP_NS_MIN;

@@ -21,7 +21,7 @@ struct client {
     uint32_t next_connection;          /* of an open loop */
     ns_t next_ns;                      /* of an open loop: the next arrival */
     uint64_t step_ns, step_part, part; /* even arrivals: the spacing, exactly, in whole ns and
-                                          parts of rate_mhz */
+                                          parts of rate_per_1000_h */
     struct arg (*shapes)[12];          /* by mix entry: its words ready made */
     uint32_t next_mix;                 /* the next request: which command */
     key_id next_keys[12];              /* and by position its keys */

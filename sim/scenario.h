@@ -83,8 +83,9 @@ struct client_config {
     uint32_t server;
     uint32_t
         connections; /* closed loop: each sends, waits, thinks. Open loop: requests go round them */
-    uint64_t rate_mhz; /* open loop: requests per 1000 s (5k/s = 5,000,000); 0: closed loop */
-    bool poisson;      /* open loop: else evenly spaced */
+    uint64_t
+        rate_per_1000_h; /* open loop (5k/s = 18,000,000,000; 1/min = 60,000); 0: closed loop */
+    bool poisson;        /* open loop: else evenly spaced */
     struct distribution think_ns;
     struct mix_config *mix;
     uint32_t mix_count;

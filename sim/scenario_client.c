@@ -115,17 +115,17 @@ static bool check_client(struct draft *draft, const struct tree_node *map, const
                          struct client_config *client) {
     const struct scenario *s = draft->scenario;
     const struct tree_node *think = tree_get(map, "think"), *arrivals = tree_get(map, "arrivals");
-    if (think && client->rate_mhz)
+    if (think && client->rate_per_1000_h)
         return draft_refuse(
             draft, think,
             "%s has both rate and think; expected a rate (open loop) or connections "
             "and think (closed loop)",
             where);
-    if (!client->rate_mhz && !think && !tree_get(map, "connections"))
+    if (!client->rate_per_1000_h && !think && !tree_get(map, "connections"))
         return draft_refuse(
             draft, map, "%s has no rate; expected a rate such as 1k/s, or connections and think",
             where);
-    if (arrivals && !client->rate_mhz)
+    if (arrivals && !client->rate_per_1000_h)
         return draft_refuse(draft, arrivals, "%s has arrivals and no rate; expected a rate", where);
     if (!tree_get(map, "until")) client->until_ns = s->duration_ns;
     if (client->from_ns > client->until_ns)

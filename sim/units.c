@@ -67,14 +67,14 @@ static const struct unit_row rows[UNIT_KINDS] = {
                          {"GB/s", UINT64_C(8000000000), 1},
                          {"GiB/s", 8 * KI *KI *KI, 1}}},
     [UNIT_RATE] = {"a rate such as 1000/s, 5k/s or 30/min (/s, k/s, M/s, /min, /h)",
-                   "one request per 1000 s",
+                   "one request per 1000 h",
                    "/s",
                    false,
-                   {{"/h", 5, 18},
-                    {"/min", 50, 3},
-                    {"/s", 1000, 1},
-                    {"k/s", 1000000, 1},
-                    {"M/s", 1000000000, 1}}},
+                   {{"/h", 1000, 1},
+                    {"/min", 60000, 1},
+                    {"/s", 3600000, 1},
+                    {"k/s", UINT64_C(3600000000), 1},
+                    {"M/s", UINT64_C(3600000000000), 1}}},
     [UNIT_PERCENT] = {"a percentage such as 25%", "0.001%", "%", false, {{"%", 1000, 1}}},
     [UNIT_MEMORY] =
         {"a size as in redis.conf such as 1048576, 64kb or 1mb (b, k, kb, m, mb, g, gb)",
@@ -252,9 +252,9 @@ void units_print(enum unit_kind kind, int64_t value, char *buffer, size_t size) 
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     for (const struct unit *unit = rows[kind].units; unit->name; unit++)
         if (unit->divisor == 1 && magnitude % unit->scale == 0) best = unit;
-    if (magnitude == 0 || !best) best = &rows[kind].units[0];
-    if (best->divisor != 1 || (magnitude == 0 && kind == UNIT_RATE)) {
-        snprintf(buffer, size, "%" PRId64 " / 1000 s", value);
+    if (magnitude == 0) best = &rows[kind].units[0];
+    if (!best) { /* a rate finer than its smallest unit */
+        snprintf(buffer, size, "%" PRId64 " / 1000 h", value);
         return;
     }
     snprintf(buffer, size, "%s%" PRIu64 "%s", value < 0 ? "-" : "", magnitude / best->scale,

@@ -154,7 +154,7 @@ START_TEST(clients_are_as_written) {
     struct scenario *s = parse(whole);
     const struct client_config *r = &s->clients[0], *w = &s->clients[1];
     ck_assert_uint_eq(r->server, 1);
-    ck_assert_uint_eq(r->rate_mhz, 5000000);
+    ck_assert_uint_eq(r->rate_per_1000_h, UINT64_C(18000000000));
     ck_assert(!r->poisson);
     ck_assert_uint_eq(r->connections, 1);
     ck_assert_int_eq(r->population, 0);
@@ -167,7 +167,7 @@ START_TEST(clients_are_as_written) {
     ck_assert_int_eq(r->from_ns, NS_PER_S);
     ck_assert_int_eq(r->until_ns, 90 * NS_PER_S);
     ck_assert_uint_eq(r->db, 3); /* its population's */
-    ck_assert_uint_eq(w->rate_mhz, 0);
+    ck_assert_uint_eq(w->rate_per_1000_h, 0);
     ck_assert_uint_eq(w->connections, 50);
     ck_assert_int_eq(w->think_ns.low, 10 * NS_PER_MS);
     ck_assert_int_eq(w->population, -1);

@@ -36,9 +36,9 @@ START_TEST(numbers_are_read_exactly) {
     ck_assert_int_eq(read(UNIT_SIZE, "1GiB"), INT64_C(1) << 30);
     ck_assert_int_eq(read(UNIT_BANDWIDTH, "100mbit/s"), 100000000);
     ck_assert_int_eq(read(UNIT_BANDWIDTH, "1KiB/s"), 8192);
-    ck_assert_int_eq(read(UNIT_RATE, "5k/s"), 5000000);
-    ck_assert_int_eq(read(UNIT_RATE, "0.5/s"), 500);
-    ck_assert_int_eq(read(UNIT_RATE, "30/min"), 500);
+    ck_assert_int_eq(read(UNIT_RATE, "5k/s"), INT64_C(18000000000));
+    ck_assert_int_eq(read(UNIT_RATE, "0.5/s"), 1800000);
+    ck_assert_int_eq(read(UNIT_RATE, "30/min"), 1800000);
     ck_assert_int_eq(read(UNIT_PERCENT, "12.5%"), 12500);
     ck_assert_int_eq(read(UNIT_MEMORY, "1MB"), 1 << 20);
     ck_assert_int_eq(read(UNIT_MEMORY, "1m"), 1000000);
@@ -68,7 +68,8 @@ START_TEST(what_is_no_exact_number_is_refused) {
     check_refused(UNIT_SIZE, "5k", "did you mean '5KiB'?");
     check_refused(UNIT_BANDWIDTH, "1Gbit/s", "did you mean '1gbit/s'?");
     check_refused(UNIT_RATE, "1000", "did you mean '1000/s'?");
-    check_refused(UNIT_RATE, "1/min", "is finer than one request per 1000 s");
+    ck_assert_int_eq(read(UNIT_RATE, "1/min"), 60000);
+    check_refused(UNIT_RATE, "0.0001/h", "is finer than one request per 1000 h");
 }
 END_TEST
 
@@ -84,8 +85,8 @@ START_TEST(values_print_in_the_largest_whole_unit) {
         {UNIT_DURATION, -NS_PER_S, "-1s"},
         {UNIT_SIZE, 512 << 20, "512MiB"},
         {UNIT_COUNT, 500, "500"},
-        {UNIT_RATE, 5000000, "5k/s"},
-        {UNIT_RATE, 1, "1 / 1000 s"},
+        {UNIT_RATE, INT64_C(18000000000), "5k/s"},
+        {UNIT_RATE, 1, "1 / 1000 h"},
         {UNIT_COUNT, INT64_MIN, "-9223372036854775808"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

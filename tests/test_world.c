@@ -123,7 +123,7 @@ static void bench_add_client(struct bench *bench, const char *line, uint32_t ser
     bench->client = (struct client_config){.name = (char *)(uintptr_t) "client",
                                            .server = server,
                                            .connections = 1,
-                                           .rate_mhz = rate_mhz,
+                                           .rate_per_1000_h = rate_mhz * 3600,
                                            .mix = &bench->mix,
                                            .mix_count = 1,
                                            .mix_weight = 1,
