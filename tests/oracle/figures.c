@@ -61,6 +61,9 @@ void figures_read_info(struct figures *f, const char *info) {
     f->server[FIGURE_keyspace_misses] = number(info, "keyspace_misses");
     f->server[FIGURE_used_memory] = number(info, "used_memory");
     f->server[FIGURE_master_repl_offset] = number(info, "master_repl_offset");
+    f->server[FIGURE_backlog_first_offset] = number(info, "repl_backlog_first_byte_offset");
+    f->server[FIGURE_backlog_histlen] = number(info, "repl_backlog_histlen");
+    f->server[FIGURE_replication_buffers] = number(info, "mem_total_replication_buffers");
     for (int id = 0; id < DATABASES_MAX; id++) read_keyspace(f, info, id);
 }
 
@@ -135,5 +138,8 @@ void figures_of_engine(struct figures *f, const struct engine *engine) {
     f->server[FIGURE_keyspace_misses] = (int64_t)s.keyspace_misses;
     f->server[FIGURE_used_memory] = s.used_memory_bytes;
     f->server[FIGURE_master_repl_offset] = s.master_repl_offset;
+    f->server[FIGURE_backlog_first_offset] = s.backlog_active ? s.backlog_first_offset : 0;
+    f->server[FIGURE_backlog_histlen] = (int64_t)s.backlog_histlen_bytes;
+    f->server[FIGURE_replication_buffers] = (int64_t)s.repl_buffer_bytes;
     for (uint8_t id = 0; id < DATABASES_MAX; id++) of_keyspace(f, id, engine);
 }

@@ -19,7 +19,10 @@
     X(keyspace_hits)                                                                               \
     X(keyspace_misses)                                                                             \
     X(used_memory)                                                                                 \
-    X(master_repl_offset)
+    X(master_repl_offset)                                                                          \
+    X(backlog_first_offset)                                                                        \
+    X(backlog_histlen)                                                                             \
+    X(replication_buffers)
 
 /* X(field): one for each database. */
 #define DB_FIGURES(X)                                                                              \

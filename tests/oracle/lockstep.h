@@ -44,7 +44,10 @@ struct lockstep {
     bool restless;
     int64_t engine_turns;
     struct lockstep_line asker; /* figures are asked for here and nowhere else */
-    struct oracle_bytes server_replies, engine_replies, engine_stream;
+    struct oracle_bytes server_replies, engine_replies;
+    struct oracle_link *replica; /* or NULL */
+    int replica_slot;
+    struct oracle_bytes server_stream, engine_stream; /* since the last look */
     /* when both were empty and at rest: some figures are compared from there */
     struct figures server_base, engine_base;
 };
@@ -66,6 +69,20 @@ void lockstep_steps(struct lockstep *, uint32_t steps, us_t us);
 /* Fails the test, or, where one process tries sequence after sequence, ends that process. */
 extern bool lockstep_fails_by_exit;
 _Noreturn void lockstep_fail(struct lockstep *, const char *what);
+
+/* From here on turns, readings, commands and memory are counted anew on both sides. */
+void lockstep_rebase(struct lockstep *);
+
+/* --- lockstep_replica.c --- */
+
+/* Gives both a replica, in sync, while they are still empty; rests again, if rest is wanted. */
+void lockstep_attach_replica(struct lockstep *);
+
+/* It tells both how far it is; due within repl-timeout. */
+void lockstep_ack(struct lockstep *);
+
+/* What was fed since the last look. */
+void lockstep_compare_stream(struct lockstep *);
 
 /* --- lockstep_line.c --- */
 

@@ -359,6 +359,12 @@ void oracle_call(struct oracle *o, struct oracle_link *link, const char *bytes, 
     wait_for_idle(o);
 }
 
+void oracle_tell(struct oracle *o, struct oracle_link *link, const char *bytes, size_t length) {
+    int64_t turns = oracle_turns(o);
+    send_all(o, link, bytes, length);
+    wait_for_turn_after(o, turns);
+}
+
 void oracle_drain(struct oracle *o, struct oracle_link *link, struct oracle_bytes *out) {
     struct pollfd at = {.fd = link->context->fd, .events = POLLIN};
     char chunk[65536];

@@ -51,6 +51,9 @@ void oracle_disconnect(struct oracle *, struct oracle_link *);
 void oracle_call(struct oracle *, struct oracle_link *, const char *bytes, size_t length,
                  uint32_t replies, struct oracle_bytes *out);
 
+/* Sends what has no reply: returns after the turn in which it was read. */
+void oracle_tell(struct oracle *, struct oracle_link *, const char *bytes, size_t length);
+
 /* Reads what has come without being asked for, and appends it: a replica's link. */
 void oracle_drain(struct oracle *, struct oracle_link *, struct oracle_bytes *out);
 

@@ -11,8 +11,10 @@
 #include "tally.h"
 #include "vclock.h"
 
-#define LINE_BYTES    1024
-#define COMPARE_EVERY 50 /* steps of the clock between two looks at all figures */
+#define LINE_BYTES       1024
+#define SHRINK_TRIES_MAX 1500
+#define ACK_EVERY        40 /* at most 40 s, less than repl-timeout */
+#define COMPARE_EVERY    50 /* steps of the clock between two looks at all figures */
 
 /* --- lines --- */
 
@@ -34,7 +36,7 @@ void sequence_release(struct sequence *s) {
 }
 
 void sequence_print(const struct sequence *s) {
-    printf("# tick %lld\n", (long long)s->tick_us);
+    printf("# tick %lld\n%s", (long long)s->tick_us, s->with_replica ? "# replica\n" : "");
     for (uint32_t i = 0; i < s->count; i++) printf("%s\n", s->lines[i]);
 }
 
@@ -47,6 +49,7 @@ void sequence_read(struct sequence *s, const char *path) {
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if (sscanf(line, "# tick %lld", &tick_us) == 1) s->tick_us = tick_us;
+        if (strcmp(line, "# replica") == 0) s->with_replica = true;
         if (line[0] && line[0] != '#') sequence_add(s, line);
     }
     fclose(file);
@@ -259,24 +262,37 @@ static void replay_command(struct lockstep *ls, struct lockstep_line *line, cons
     lockstep_queue(ls, line, argv, (uint32_t)argc);
 }
 
+static void look(struct lockstep *ls, uint32_t step) {
+    if (step % COMPARE_EVERY == 0) lockstep_compare(ls);
+    if (ls->replica && step % ACK_EVERY == 0) lockstep_ack(ls);
+}
+
+/* One line that is no command. */
+static void replay_mark(struct lockstep *ls, struct lockstep_line *line, const char *text,
+                        uint32_t *steps) {
+    long long ms;
+    lockstep_flush(ls, line);
+    if (sscanf(text, "@step %lld", &ms) == 1) {
+        lockstep_grant(ls, ms * US_PER_MS);
+        tally_add(TALLY_STEPS, 1);
+        look(ls, ++*steps);
+    }
+    if (ls->replica) lockstep_compare_stream(ls);
+}
+
 void sequence_replay(const struct sequence *s, const char *about) {
     struct lockstep_config config = {.tick_us = s->tick_us, .restless = true, .databases_seen = 3};
     struct lockstep *ls = lockstep_start(about, &config);
-    struct lockstep_line line = lockstep_connect(ls);
     uint32_t steps = 0;
+    if (s->with_replica) lockstep_attach_replica(ls);
+    struct lockstep_line line = lockstep_connect(ls);
     for (uint32_t i = 0; i < s->count; i++) {
-        long long ms;
-        if (s->lines[i][0] != '@') {
+        if (s->lines[i][0] == '@')
+            replay_mark(ls, &line, s->lines[i], &steps);
+        else
             replay_command(ls, &line, s->lines[i], i);
-            continue;
-        }
-        lockstep_flush(ls, &line);
-        if (sscanf(s->lines[i], "@step %lld", &ms) != 1) continue;
-        lockstep_grant(ls, ms * US_PER_MS);
-        tally_add(TALLY_STEPS, 1);
-        if (++steps % COMPARE_EVERY == 0) lockstep_compare(ls);
     }
-    lockstep_flush(ls, &line);
+    replay_mark(ls, &line, "@turn", &steps);
     lockstep_disconnect(ls, &line);
     lockstep_compare(ls);
     lockstep_stop(ls);
@@ -301,7 +317,7 @@ bool sequence_holds(const struct sequence *s, bool quiet) {
 
 /* Without lines [from, from + count), unless it then holds. */
 static bool try_without(struct sequence *s, uint32_t from, uint32_t count) {
-    struct sequence shorter = {.tick_us = s->tick_us};
+    struct sequence shorter = {.tick_us = s->tick_us, .with_replica = s->with_replica};
     for (uint32_t i = 0; i < s->count; i++)
         if (i < from || i >= from + count) sequence_add(&shorter, s->lines[i]);
     bool holds = sequence_holds(&shorter, true);
@@ -315,7 +331,19 @@ static bool try_without(struct sequence *s, uint32_t from, uint32_t count) {
 }
 
 void sequence_shrink(struct sequence *s) {
+    uint32_t tries = 0;
     for (uint32_t part = (s->count + 1) / 2; part > 0; part /= 2)
-        for (uint32_t from = 0; from < s->count;)
+        for (uint32_t from = 0; from < s->count && tries < SHRINK_TRIES_MAX; tries++)
             if (!try_without(s, from, part)) from += part;
+}
+
+void sequence_check(struct sequence *s, uint64_t seed) {
+    if (sequence_holds(s, true)) return;
+    sequence_holds(s, false); /* to say what differs, in case it takes long */
+    sequence_shrink(s);
+    printf("sequence of seed %llu differs; shorter, to be kept:\n", (unsigned long long)seed);
+    sequence_print(s);
+    sequence_holds(s, false);
+    fflush(stdout);
+    ck_abort_msg("sequence of seed %llu differs", (unsigned long long)seed);
 }

@@ -11,6 +11,7 @@ struct sequence {
     char **lines;
     uint32_t count, capacity;
     us_t tick_us;
+    bool with_replica; /* the stream is compared too */
 };
 
 /* What the words of random commands are drawn from. */
@@ -21,7 +22,7 @@ struct vocabulary {
 
 void sequence_generate(struct sequence *, uint64_t seed, uint32_t commands,
                        const struct vocabulary *);
-/* From a file with a line of each; the first may be "# tick US". */
+/* From a file with a line of each; "# tick US" and "# replica" set what they name. */
 void sequence_read(struct sequence *, const char *path);
 void sequence_add(struct sequence *, const char *line);
 void sequence_release(struct sequence *);
@@ -31,6 +32,9 @@ void sequence_replay(const struct sequence *, const char *about);
 
 /* The same in a process of its own. True if all was equal. */
 bool sequence_holds(const struct sequence *, bool quiet);
+
+/* Fails the test, after making it as short as can be and printing it, if it does not hold. */
+void sequence_check(struct sequence *, uint64_t seed);
 
 /* Drops lines as long as it still fails. */
 void sequence_shrink(struct sequence *);
