@@ -51,6 +51,7 @@ run() {
     mkdir -p "$folder/in/$3"
     padding=$(printf '%*s' "${#3}000" '' | tr ' ' x)
     (cd "$folder/in/$3" && env -i PATH="$PATH" HOME="$folder" LC_ALL="$3" TZ="$4" PADDING="$padding" \
+        UBSAN_OPTIONS=halt_on_error=1:exitcode=99 \
         LAPSE_DATA="$source" "$work/$1/sim/lapse" run "$2" --out "$folder/$3" --no-plot \
         --stream "$folder/$3.resp") >"$work/log" 2>&1
     status=$?

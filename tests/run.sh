@@ -15,4 +15,5 @@ build=${BUILD:-build}
 # shellcheck disable=SC2086 # one word an argument
 [ -f "$build/build.ninja" ] || meson setup "$build" ${SETUP:-}
 ninja -C "$build"
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:exitcode=99:print_stacktrace=1}
 exec meson test -C "$build" --no-rebuild --print-errorlogs "$@"
