@@ -42,10 +42,10 @@ struct trial {
 
 /* One line each: about; hz, effort, tick, databases; keys, bytes; shape, when; clients; steps, ms
  * each. */
-#define T(about, hz, effort, tick, dbs, keys, bytes, shape, after, meanwhile, steps, ms)           \
+#define T(about, hz_, effort_, tick, dbs, keys, bytes, shape, after, meanwhile, steps, ms)         \
     {                                                                                              \
-        about, {tick, hz, effort, 0, false, false, dbs}, keys, bytes, shape, after, meanwhile,     \
-            steps, ms                                                                              \
+        about, {.tick_us = (tick), .hz = (hz_), .effort = (effort_), .databases_seen = (dbs)},     \
+            keys, bytes, shape, after, meanwhile, steps, ms                                        \
     }
 static const struct trial trials[] = {
     T("no keys", 10, 1, 10, 1, 0, 0, ONE, 0, NOTHING, 60, 100),
@@ -89,7 +89,7 @@ static const struct trial trials[] = {
     T("values of 20,000 bytes", 10, 1, 50, 1, 300, 20000, UNIFORM, 1000, NOTHING, 40, 100),
 #undef T
     {"growth under way at the deadline",
-     {50, 10, 1, 0, false, true, 1},
+     {.tick_us = 50, .hz = 10, .effort = 1, .no_rehashing = true, .databases_seen = 1},
      8300,
      32,
      ONE,
@@ -98,7 +98,7 @@ static const struct trial trials[] = {
      60,
      100},
     {"shrink under way at the deadline",
-     {50, 10, 1, 0, false, true, 1},
+     {.tick_us = 50, .hz = 10, .effort = 1, .no_rehashing = true, .databases_seen = 1},
      60000,
      32,
      SURVIVORS,
@@ -107,7 +107,7 @@ static const struct trial trials[] = {
      60,
      100},
     {"no rehashing by the cron, keys come",
-     {10, 100, 1, 0, false, true, 1},
+     {.tick_us = 10, .hz = 100, .effort = 1, .no_rehashing = true, .databases_seen = 1},
      4000,
      32,
      UNIFORM,
@@ -116,7 +116,7 @@ static const struct trial trials[] = {
      100,
      10},
     {"lazyfree, big values",
-     {50, 10, 1, 0, true, false, 1},
+     {.tick_us = 50, .hz = 10, .effort = 1, .lazyfree = true, .databases_seen = 1},
      300,
      20000,
      ONE,
@@ -125,7 +125,7 @@ static const struct trial trials[] = {
      40,
      100},
     {"lazyfree, small values",
-     {50, 10, 1, 0, true, false, 1},
+     {.tick_us = 50, .hz = 10, .effort = 1, .lazyfree = true, .databases_seen = 1},
      20000,
      32,
      UNIFORM,
@@ -134,7 +134,7 @@ static const struct trial trials[] = {
      40,
      100},
     {"four databases are all there are",
-     {50, 10, 1, 4, false, false, 4},
+     {.tick_us = 50, .hz = 10, .effort = 1, .databases = 4, .databases_seen = 4},
      10000,
      32,
      WAVES,
@@ -143,7 +143,7 @@ static const struct trial trials[] = {
      60,
      100},
     {"a single database",
-     {100, 50, 5, 1, false, false, 1},
+     {.tick_us = 100, .hz = 50, .effort = 5, .databases = 1, .databases_seen = 1},
      20000,
      32,
      UNIFORM,
@@ -156,7 +156,7 @@ static const struct trial trials[] = {
 /* Only when asked for: LAPSE_TEST_ROUNDS. */
 static const struct trial long_trials[] = {
     {"1,000,000 of one deadline",
-     {10, 10, 1, 0, false, false, 1},
+     {.tick_us = 10, .hz = 10, .effort = 1, .databases_seen = 1},
      1000000,
      32,
      ONE,
