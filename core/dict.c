@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 /* What the ledger books: sizes of the server's own structures (engine facts 1.1.2 and 1.1.3). */
 #define BUCKET_REQUEST_BYTES 8

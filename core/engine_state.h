@@ -6,7 +6,7 @@
 #include "db.h"
 #include "engine.h"
 #include "expire.h"
-#include "limits.h"
+#include "bounds.h"
 #include "propagate.h"
 
 struct client {

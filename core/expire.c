@@ -1,6 +1,6 @@
 #include "expire.h"
 
-#include "limits.h"
+#include "bounds.h"
 #include "propagate.h"
 
 #define DBS_PER_CALL     16   /* fewer only when there are fewer (CRON_DBS_PER_CALL) */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 #define KEYS_FIRST_CAPACITY 1024
 

@@ -2,10 +2,6 @@
 #ifndef LAPSE_SIM_COMMANDS_H
 #define LAPSE_SIM_COMMANDS_H
 
-/* argp.h wants this of the C library's <limits.h>, which core's limits.h hides from it. */
-#ifndef UCHAR_MAX
-#define UCHAR_MAX 255
-#endif
 #include <argp.h>
 
 #include "recording.h"

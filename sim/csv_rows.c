@@ -9,7 +9,7 @@
 
 #include "complain.h"
 #include "heap.h"
-#include "limits.h"
+#include "bounds.h"
 #include "object.h"
 #include "population.h"
 #include "scenario_load.h"

@@ -5,7 +5,7 @@
 #include "names.h"
 
 #include "heap.h"
-#include "limits.h"
+#include "bounds.h"
 
 struct range {
     char *prefix, *suffix;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "limits.h"
+#include "bounds.h"
 #include "world_event.h"
 
 /* The sink: an engine's facts go to the observer, its stream to the log. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "heap.h"
-#include "limits.h"
+#include "bounds.h"
 #include "words.h"
 
 /* Ranges and help by field; names, kinds and defaults are core's (DIRECTIVE_LIST). A directive that

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "limits.h"
+#include "bounds.h"
 #include "resp.h"
 #include "words.h"
 

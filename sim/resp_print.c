@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 enum { CAPACITY_MIN = 256, QUOTED_MAX = 128 };
 

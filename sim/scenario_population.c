@@ -1,6 +1,6 @@
 /* Populations: patterns of names, what excludes what, and that no two patterns could meet. */
 #include "heap.h"
-#include "limits.h"
+#include "bounds.h"
 #include "nearest.h"
 #include "schema.h"
 

@@ -1,6 +1,6 @@
 #include "schema.h"
 
-#include "limits.h"
+#include "bounds.h"
 
 #define FIELD(type, member)                                                                        \
     .offset = offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)

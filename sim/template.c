@@ -3,7 +3,7 @@
 
 #include "command.h"
 #include "heap.h"
-#include "limits.h"
+#include "bounds.h"
 #include "scenario_load.h"
 #include "words.h"
 

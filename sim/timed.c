@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 /* The connection that an earlier event uses for that server and database, or a new one. */
 static uint32_t timed_connect(const struct timed *timed, const struct timed *earlier) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "population.h"
 
 _Noreturn void assert_failed(const char *expression, const char *file, int line) {

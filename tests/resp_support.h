@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "limits.h"
+#include "bounds.h"
 #include "support.h"
 
 /* ---- doubles ---- */

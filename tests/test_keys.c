@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "keys.h"
-#include "limits.h"
+#include "bounds.h"
 #include "support.h"
 
 static const uint8_t seed[SIPHASH_SEED_BYTES] = "sixteen  bytes!";

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "support.h"
 
 static const uint8_t seed[SIPHASH_SEED_BYTES] = "0123456789abcde";

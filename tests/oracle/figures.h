@@ -5,7 +5,7 @@
 #define LAPSE_TESTS_FIGURES_H
 
 #include "engine.h"
-#include "limits.h"
+#include "bounds.h"
 
 /* X(field): one for the whole server. */
 #define SERVER_FIGURES(X)                                                                          \
