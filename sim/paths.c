@@ -55,15 +55,19 @@ char *paths_component(const char *name) {
     return component;
 }
 
-/* The folder of the running executable followed by `tail`, or NULL. */
-static char *beside_executable(const char *tail) {
+/* The folder `up` levels above that of the running executable, followed by `tail`; or NULL. Levels
+ * are taken off the name, so that a message shows the path as a person would write it. */
+static char *above_executable(int up, const char *tail) {
     char path[PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
     if (length <= 0) return NULL;
     path[length] = '\0';
-    char *folder = paths_folder_of(path), *joined = paths_join(folder, tail);
-    free(folder);
-    return joined;
+    for (; up >= 0; up--) {
+        char *slash = strrchr(path, '/');
+        if (!slash) return NULL;
+        *slash = '\0';
+    }
+    return *tail ? paths_join(path, tail) : copy(path);
 }
 
 /* The data folders in the order of search; returns how many. */
@@ -71,7 +75,7 @@ static size_t data_folders(char *folders[FOLDERS_MAX]) {
     size_t count = 0;
     const char *given = getenv("LAPSE_DATA");
     if (given && *given) folders[count++] = copy(given);
-    char *installed = beside_executable("../share/lapse"), *built = beside_executable("../..");
+    char *installed = above_executable(1, "share/lapse"), *built = above_executable(2, "");
     if (installed) folders[count++] = installed;
     if (built) folders[count++] = built; /* build/sim/lapse */
     folders[count++] = copy(LAPSE_DATADIR);

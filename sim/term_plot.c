@@ -144,14 +144,18 @@ static void chart_print(FILE *out, const struct term_plot *plot, struct series *
     free(c.dots);
 }
 
+/* Masters first, then replicas, each in the order of their first rows. Returns how many. */
 static size_t servers_of(const struct series *s, const char *servers[SERVERS_MAX]) {
-    size_t count = 0;
-    for (size_t row = 0; row < s->trace->rows && count < SERVERS_MAX; row++) {
-        const char *name = table_cell(s->trace, row, s->server_column);
-        bool known = false;
-        for (size_t i = 0; i < count; i++) known = known || strcmp(servers[i], name) == 0;
-        if (!known) servers[count++] = name;
-    }
+    size_t count = 0, role = table_column(s->trace, "role");
+    for (int replicas = 0; replicas < 2; replicas++)
+        for (size_t row = 0; row < s->trace->rows && count < SERVERS_MAX; row++) {
+            const char *name = table_cell(s->trace, row, s->server_column);
+            bool is_replica =
+                role != TABLE_NO_COLUMN && strcmp(table_cell(s->trace, row, role), "replica") == 0;
+            bool known = is_replica != (replicas == 1);
+            for (size_t i = 0; i < count; i++) known = known || strcmp(servers[i], name) == 0;
+            if (!known) servers[count++] = name;
+        }
     return count;
 }
 
