@@ -241,14 +241,13 @@ static struct engine_config engine_arguments(const struct lockstep_config *c) {
     return config;
 }
 
-static void start_engine(struct lockstep *ls, const struct lockstep_config *c) {
-    struct engine_config config = engine_arguments(c);
+void lockstep_make_engine(struct lockstep *ls, us_t tick_us, const struct engine_config *config) {
     ls->names = names_create(oracle_hash_seed);
     ls->texts = texts_create();
     ls->sink = (struct sink){ls,          on_reply,   on_stream, on_deadline,
                              on_deadline, on_expired, on_cycle,  on_acknowledge};
     ls->prices = (struct price_table){.name = "lockstep", .turn_time_vanishes = true};
-    ls->prices.ps[COST_CLOCK_READ] = (uint64_t)c->tick_us * PS_PER_US;
+    ls->prices.ps[COST_CLOCK_READ] = (uint64_t)tick_us * PS_PER_US;
     ls->env = (struct engine_env){.generation = generation_find("redis-7.0"),
                                   .allocator = allocator_find("debian"),
                                   .prices = &ls->prices,
@@ -256,12 +255,18 @@ static void start_engine(struct lockstep *ls, const struct lockstep_config *c) {
                                   .texts = ls->texts,
                                   .sink = &ls->sink,
                                   .rng = rng_seed(test_seed())};
-    ls->engine = engine_create(&ls->env, &config);
+    ls->engine = engine_create(&ls->env, config);
 }
 
-/* The first call of a command makes its latency histogram, which counts as memory; a call with too
- * few words is refused before that. SELECT 0 and MULTI-free words alone, so nothing is changed but
- * what FLUSHALL takes away again. */
+void lockstep_drop_engine(struct lockstep *ls) {
+    engine_check(ls->engine);
+    engine_destroy(ls->engine);
+    names_destroy(ls->names);
+    texts_destroy(ls->texts);
+}
+
+/* The first call of a command makes its latency histogram, and the first error its counter, which
+ * count as memory; a call with too few words is refused before that. */
 static void call_everything(struct lockstep *ls) {
     struct arg warm = arg_key(names_keys(ls->names), names_intern(ls->names, "warm", 4));
     for (size_t i = 0; command_at(i); i++) {
@@ -273,6 +278,8 @@ static void call_everything(struct lockstep *ls) {
         if (command->first_key == 0 && argc > 1) argv[1] = arg_number(0);
         lockstep_command(ls, &ls->asker, argv, argc);
     }
+    struct arg error[] = {lockstep_word(ls, "SELECT"), lockstep_word(ls, "nowhere")};
+    lockstep_command(ls, &ls->asker, error, 2);
 }
 
 /* A client's reply buffer comes to fit what is asked: a long PING keeps room for any INFO. */
@@ -293,12 +300,13 @@ void lockstep_rebase(struct lockstep *ls) {
 struct lockstep *lockstep_start(const char *about, const struct lockstep_config *config) {
     struct lockstep *ls = calloc(1, sizeof *ls);
     struct arguments arguments;
+    struct engine_config engine_config = engine_arguments(config);
     ASSERT(ls);
     ls->about = about;
     ls->databases_seen = config->databases_seen ? config->databases_seen : 1;
     server_arguments(&arguments, config);
     ls->oracle = oracle_start(config->tick_us, arguments.argv);
-    start_engine(ls, config);
+    lockstep_make_engine(ls, config->tick_us, &engine_config);
     ls->asker = lockstep_connect(ls);
     ls->restless = config->restless;
     if (!ls->restless) call_everything(ls);
@@ -309,10 +317,7 @@ struct lockstep *lockstep_start(const char *about, const struct lockstep_config 
 void lockstep_stop(struct lockstep *ls) {
     lockstep_disconnect(ls, &ls->asker);
     oracle_stop(ls->oracle);
-    engine_check(ls->engine);
-    engine_destroy(ls->engine);
-    names_destroy(ls->names);
-    texts_destroy(ls->texts);
+    lockstep_drop_engine(ls);
     oracle_bytes_release(&ls->server_replies);
     oracle_bytes_release(&ls->engine_replies);
     oracle_bytes_release(&ls->server_stream);

@@ -55,6 +55,10 @@ struct lockstep {
 struct lockstep *lockstep_start(const char *about, const struct lockstep_config *);
 void lockstep_stop(struct lockstep *);
 
+/* Only the engine's side of `ls`, without a server. */
+void lockstep_make_engine(struct lockstep *, us_t tick_us, const struct engine_config *);
+void lockstep_drop_engine(struct lockstep *);
+
 ms_t lockstep_now_ms(const struct lockstep *);
 
 /* Lets both run `us` further, their crons included. Whole milliseconds. */

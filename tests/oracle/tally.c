@@ -20,9 +20,13 @@ void tally_add(enum tally which, int64_t count) {
     if (counts) counts[which] += count;
 }
 
-static void write_counts(const char *name, int failed) {
-    char path[4096];
+static const char *tally_path(const char *name) {
+    static char path[4096];
     snprintf(path, sizeof path, "%s/%s.tally", TALLY_DIRECTORY, name);
+    return path;
+}
+
+static void write_counts(const char *path, int failed) {
     FILE *file = fopen(path, "w");
     if (!file) return;
     for (int i = 0; i < TALLY_COUNT; i++) fprintf(file, "%lld ", (long long)counts[i]);
@@ -37,6 +41,7 @@ static void print_counts(const char *name, int failed) {
 }
 
 int tally_run(Suite *suite, const char *name) {
+    remove(tally_path(name));
     if (!oracle_server_path()) {
         printf("no redis-server on PATH: nothing is compared, skipped\n");
         return ORACLE_SKIPPED;
@@ -46,6 +51,6 @@ int tally_run(Suite *suite, const char *name) {
     if (counts == MAP_FAILED) abort();
     int code = test_run(suite);
     print_counts(name, code);
-    write_counts(name, code);
+    write_counts(tally_path(name), code);
     return code;
 }
