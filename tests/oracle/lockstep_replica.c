@@ -69,12 +69,12 @@ void lockstep_ack(struct lockstep *ls) {
     ls->server_base.server[FIGURE_commands]++;
 }
 
+/* The snapshot may come in one piece with the line that announces it, which is no RESP any more. */
 void lockstep_attach_replica(struct lockstep *ls) {
-    static const char *const capa[] = {"REPLCONF", "capa", "eof"}, *const psync[] = {"PSYNC", "?",
-                                                                                     "-1"};
+    static const char psync[] = "PSYNC ? -1\r\n", *const capa[] = {"REPLCONF", "capa", "eof"};
     ls->replica = oracle_connect(ls->oracle);
     oracle_ask(ls->oracle, ls->replica, 3, capa);
-    oracle_ask(ls->oracle, ls->replica, 3, psync);
+    oracle_tell(ls->oracle, ls->replica, psync, strlen(psync));
     ls->replica_slot = engine_replica_attach(ls->engine);
     wait_for_snapshot(ls);
     send_ack(ls); /* lets the stream go */

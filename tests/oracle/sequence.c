@@ -298,19 +298,34 @@ void sequence_replay(const struct sequence *s, const char *about) {
     lockstep_stop(ls);
 }
 
-bool sequence_holds(const struct sequence *s, bool quiet) {
+/* What the last attempt had to say; of many attempts only the telling one is shown. */
+static FILE *attempt_log;
+
+static void replay_apart(const struct sequence *s) {
+    if (dup2(fileno(attempt_log), STDERR_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        _exit(EXIT_FAILURE);
+    lockstep_fails_by_exit = true;
+    sequence_replay(s, "a sequence");
+    _exit(EXIT_SUCCESS);
+}
+
+bool sequence_holds(const struct sequence *s) {
     int status;
+    if (!attempt_log) attempt_log = tmpfile();
+    if (!attempt_log || ftruncate(fileno(attempt_log), 0) != 0) abort();
+    rewind(attempt_log);
     fflush(NULL);
     pid_t pid = fork();
-    if (pid == 0) {
-        if (quiet && (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout)))
-            _exit(EXIT_FAILURE);
-        lockstep_fails_by_exit = true;
-        sequence_replay(s, "a sequence");
-        _exit(EXIT_SUCCESS);
-    }
+    if (pid == 0) replay_apart(s);
     if (pid < 0 || waitpid(pid, &status, 0) != pid) abort();
     return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+
+static void show_attempt(void) {
+    char text[4096];
+    size_t length;
+    rewind(attempt_log);
+    while ((length = fread(text, 1, sizeof text, attempt_log)) > 0) fwrite(text, 1, length, stdout);
 }
 
 /* --- shrinking --- */
@@ -320,7 +335,7 @@ static bool try_without(struct sequence *s, uint32_t from, uint32_t count) {
     struct sequence shorter = {.tick_us = s->tick_us, .with_replica = s->with_replica};
     for (uint32_t i = 0; i < s->count; i++)
         if (i < from || i >= from + count) sequence_add(&shorter, s->lines[i]);
-    bool holds = sequence_holds(&shorter, true);
+    bool holds = sequence_holds(&shorter);
     if (holds) {
         sequence_release(&shorter);
         return false;
@@ -338,12 +353,12 @@ void sequence_shrink(struct sequence *s) {
 }
 
 void sequence_check(struct sequence *s, uint64_t seed) {
-    if (sequence_holds(s, true)) return;
-    sequence_holds(s, false); /* to say what differs, in case it takes long */
+    if (sequence_holds(s)) return;
+    show_attempt();
     sequence_shrink(s);
     printf("sequence of seed %llu differs; shorter, to be kept:\n", (unsigned long long)seed);
     sequence_print(s);
-    sequence_holds(s, false);
+    if (!sequence_holds(s)) show_attempt();
     fflush(stdout);
     ck_abort_msg("sequence of seed %llu differs", (unsigned long long)seed);
 }

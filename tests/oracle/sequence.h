@@ -30,8 +30,8 @@ void sequence_release(struct sequence *);
 /* Runs it on a fresh pair; differences end the process as lockstep_fail does. */
 void sequence_replay(const struct sequence *, const char *about);
 
-/* The same in a process of its own. True if all was equal. */
-bool sequence_holds(const struct sequence *, bool quiet);
+/* The same in a process of its own, which keeps its words to itself. True if all was equal. */
+bool sequence_holds(const struct sequence *);
 
 /* Fails the test, after making it as short as can be and printing it, if it does not hold. */
 void sequence_check(struct sequence *, uint64_t seed);
