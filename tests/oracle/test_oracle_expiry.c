@@ -38,7 +38,8 @@ struct trial {
     ms_t step_ms;
 };
 
-#define NEVER_MS 1000000
+#define DRAWN_TRIALS 60
+#define NEVER_MS     1000000
 
 /* One line each: about; keys, bytes of a value; shape, when; clients; steps, ms each; what differs
  * from the server's defaults. */
@@ -229,6 +230,53 @@ static void run_trial(const struct trial *t) {
 START_TEST(every_figure_is_equal_at_every_step) { run_trial(&trials[_i]); }
 END_TEST
 
+/* --- drawn configurations --- */
+
+static const char *const shape_names[] = {"one", "uniform", "waves", "few", "mixed", "survivors"};
+static const char *const meanwhile_names[] = {"nothing", "deletes", "reads",
+                                              "extends", "grows",   "wipes"};
+
+/* Small numbers as often as large ones. */
+static uint32_t draw_size(struct rng *rng, uint64_t most) {
+    return 1 + (uint32_t)rng_below(rng, 1 + rng_below(rng, 1 + rng_below(rng, most)));
+}
+
+static void draw_config(struct rng *rng, struct lockstep_config *c) {
+    static const int hz[] = {10, 10, 10, 1, 20, 50, 100, 250, 333, 500};
+    static const us_t ticks_us[] = {0, 1, 3, 10, 30, 100, 200, 500};
+    c->hz = hz[rng_below(rng, 10)];
+    c->effort = 1 + (int)rng_below(rng, 10);
+    c->tick_us = ticks_us[rng_below(rng, 8)];
+    c->databases = 1 + (int)rng_below(rng, 16);
+    c->databases_seen = 1 + (uint32_t)rng_below(rng, (uint64_t)c->databases);
+    c->lazyfree = rng_chance(rng, 1, 4);
+    c->no_rehashing = rng_chance(rng, 1, 4);
+}
+
+static void draw_trial(struct rng *rng, struct trial *t, char *about, size_t size) {
+    draw_config(rng, &t->config);
+    t->keys = draw_size(rng, 60000 / t->config.databases_seen);
+    t->value_bytes = draw_size(rng, 300);
+    t->shape = (enum shape)rng_below(rng, 6);
+    t->meanwhile = (enum meanwhile)rng_below(rng, 6);
+    t->step_ms = rng_chance(rng, 1, 2) ? 100 : 10;
+    t->steps = t->step_ms == 10 ? 120 : 50;
+    t->after_ms = 1 + (ms_t)rng_below(rng, t->steps * (uint64_t)t->step_ms / 2);
+    snprintf(about, size, "hz %d, effort %d, tick %lld us, %u x %u keys, %s in %lld ms, %s",
+             t->config.hz, t->config.effort, (long long)t->config.tick_us, t->config.databases_seen,
+             t->keys, shape_names[t->shape], (long long)t->after_ms, meanwhile_names[t->meanwhile]);
+    t->about = about;
+}
+
+START_TEST(every_figure_is_equal_in_a_drawn_configuration_too) {
+    struct rng rng = rng_seed(test_seed() + (uint64_t)_i);
+    struct trial t = {0};
+    char about[256];
+    draw_trial(&rng, &t, about, sizeof about);
+    run_trial(&t);
+}
+END_TEST
+
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
 int main(void) {
@@ -236,6 +284,8 @@ int main(void) {
     TCase *tcase = tcase_create("figures");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_figure_is_equal_at_every_step, 0, COUNT(trials));
+    tcase_add_loop_test(tcase, every_figure_is_equal_in_a_drawn_configuration_too, 0,
+                        (int)test_rounds(DRAWN_TRIALS));
     suite_add_tcase(suite, tcase);
     return tally_run(suite, "expiry");
 }
