@@ -200,8 +200,8 @@ void lockstep_steps(struct lockstep *ls, uint32_t steps, us_t us) {
 
 /* Directives as words of a command line. */
 struct arguments {
-    char text[16][32];
-    const char *argv[17];
+    char text[24][32];
+    const char *argv[25];
     uint32_t count;
 };
 
@@ -221,6 +221,7 @@ static void argument_number(struct arguments *a, const char *name, int number) {
 static void server_arguments(struct arguments *a, const struct lockstep_config *c) {
     *a = (struct arguments){0};
     argument_number(a, "hz", c->hz);
+    argument(a, "dynamic-hz", c->dynamic_hz ? "yes" : "no");
     argument_number(a, "active-expire-effort", c->effort);
     argument_number(a, "databases", c->databases);
     argument(a, "repl-diskless-sync-delay", "0");
@@ -231,7 +232,7 @@ static void server_arguments(struct arguments *a, const struct lockstep_config *
 
 static struct engine_config engine_arguments(const struct lockstep_config *c) {
     struct engine_config config = engine_config_default();
-    config.dynamic_hz = false;
+    config.dynamic_hz = c->dynamic_hz;
     if (c->hz) config.hz = c->hz;
     if (c->effort) config.active_expire_effort = c->effort;
     if (c->databases) config.databases = c->databases;

@@ -16,8 +16,9 @@ struct lockstep_config {
     int hz, effort, databases; /* 0: the server's default */
     bool lazyfree;             /* lazyfree-lazy-expire and lazyfree-lazy-user-del */
     bool no_rehashing;         /* activerehashing no */
-    bool restless;             /* starts at once, memory not compared */
-    uint32_t databases_seen;   /* figures are compared for databases [0, this); 0: for the first */
+    bool dynamic_hz;
+    bool restless;           /* starts at once, memory not compared */
+    uint32_t databases_seen; /* figures are compared for databases [0, this); 0: for the first */
 };
 
 /* One client's connection to both, and what is queued on it for the next turn. */

@@ -63,24 +63,6 @@ static void living_set(pid_t from, pid_t to) {
     }
 }
 
-/* --- bytes --- */
-
-void oracle_bytes_append(struct oracle_bytes *b, const void *bytes, size_t length) {
-    if (b->length + length + 1 > b->capacity) {
-        b->capacity = (b->length + length + 1) * 2;
-        b->bytes = realloc(b->bytes, b->capacity);
-        if (!b->bytes) abort();
-    }
-    if (length) memcpy(b->bytes + b->length, bytes, length);
-    b->length += length;
-    b->bytes[b->length] = '\0';
-}
-
-void oracle_bytes_release(struct oracle_bytes *b) {
-    free(b->bytes);
-    *b = (struct oracle_bytes){0};
-}
-
 /* --- failure --- */
 
 static void show_log(const struct oracle *o) {
@@ -141,27 +123,33 @@ struct birth {
     const char *const *arguments;
 };
 
+/* argv for the server: what every one is started with, then the caller's directives. */
+static void fill_arguments(const char **argv, const char *port, const struct birth *birth) {
+    const char *const fixed[] = {oracle_server_path(),
+                                 "--port",
+                                 port,
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--save",
+                                 "",
+                                 "--dir",
+                                 birth->directory,
+                                 "--enable-debug-command",
+                                 "yes"};
+    size_t argc = sizeof fixed / sizeof *fixed;
+    memcpy(argv, fixed, sizeof fixed);
+    for (size_t i = 0; birth->arguments[i] && i < ARGUMENTS_MAX; i++)
+        argv[argc++] = birth->arguments[i];
+    argv[argc] = NULL;
+}
+
 /* The child: from here to exec. It must not outlive its parent. */
 static _Noreturn void become_server(const struct oracle *o, const struct birth *birth,
                                     pid_t parent) {
     char port[16];
-    const char *argv[ARGUMENTS_MAX + 16] = {oracle_server_path(),
-                                            "--port",
-                                            port,
-                                            "--bind",
-                                            "127.0.0.1",
-                                            "--save",
-                                            "",
-                                            "--dynamic-hz",
-                                            "no",
-                                            "--enable-debug-command",
-                                            "yes",
-                                            "--dir",
-                                            birth->directory};
-    size_t argc = 13;
-    for (size_t i = 0; birth->arguments[i] && i < ARGUMENTS_MAX; i++)
-        argv[argc++] = birth->arguments[i];
+    const char *argv[ARGUMENTS_MAX + 16];
     snprintf(port, sizeof port, "%d", o->port);
+    fill_arguments(argv, port, birth);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_FAILURE);
     set_number(VCLOCK_PAGE_ENV, "/proc/self/fd/%d", birth->page_fd);

@@ -277,6 +277,30 @@ START_TEST(every_figure_is_equal_in_a_drawn_configuration_too) {
 }
 END_TEST
 
+/* hz doubles while there are more than 200 clients to each call: 450 make it 4 of 1. */
+START_TEST(hz_follows_the_clients_as_the_servers_does) {
+    struct lockstep_config config = {.tick_us = 50, .hz = 1, .dynamic_hz = true, .restless = true};
+    struct lockstep *ls = lockstep_start("dynamic hz", &config);
+    struct lockstep_line lines[450];
+    const ms_t after_ms = 3000;
+    const struct trial t = {.shape = UNIFORM, .after_ms = after_ms};
+    key_id first = names_add_range(ls->names, "key:", "", 8, 0, 5000);
+    lockstep_load(ls, 0, first, 5000, 10, shaped, &t);
+    for (int i = 0; i < 450; i++) {
+        lines[i] = lockstep_connect(ls);
+        if (i % 50 == 0) lockstep_steps(ls, 2, 100 * US_PER_MS);
+    }
+    lockstep_steps(ls, 20, 100 * US_PER_MS);
+    ck_assert_uint_eq(engine_stats(ls->engine).hz, 4);
+    for (int i = 0; i < 450; i++) {
+        lockstep_disconnect(ls, &lines[i]);
+        if (i % 50 == 0) lockstep_steps(ls, 2, 100 * US_PER_MS);
+    }
+    lockstep_steps(ls, 20, 100 * US_PER_MS);
+    lockstep_stop(ls);
+}
+END_TEST
+
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
 int main(void) {
@@ -286,6 +310,7 @@ int main(void) {
     tcase_add_loop_test(tcase, every_figure_is_equal_at_every_step, 0, COUNT(trials));
     tcase_add_loop_test(tcase, every_figure_is_equal_in_a_drawn_configuration_too, 0,
                         (int)test_rounds(DRAWN_TRIALS));
+    tcase_add_test(tcase, hz_follows_the_clients_as_the_servers_does);
     suite_add_tcase(suite, tcase);
     return tally_run(suite, "expiry");
 }
