@@ -4,8 +4,8 @@
 #ifndef LAPSE_TESTS_FIGURES_H
 #define LAPSE_TESTS_FIGURES_H
 
-#include "engine.h"
 #include "bounds.h"
+#include "engine.h"
 
 /* X(field): one for the whole server. */
 #define SERVER_FIGURES(X)                                                                          \

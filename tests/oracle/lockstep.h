@@ -116,6 +116,11 @@ typedef ms_t (*lockstep_deadline)(uint32_t index, ms_t now_ms, const void *conte
 void lockstep_load(struct lockstep *, uint8_t db, key_id first, uint32_t count,
                    uint32_t value_bytes, lockstep_deadline, const void *context);
 
+/* The same keys, which the server gets by SET and the engine as data that was there before. Turns,
+ * readings and commands are set off. */
+void lockstep_preload(struct lockstep *, key_id first, uint32_t count, uint32_t value_bytes,
+                      lockstep_deadline, const void *context);
+
 /* One turn of the engine for each the server has had since `turns`, but one: that one is the
  * caller's. */
 void lockstep_catch_up(struct lockstep *, int64_t turns);

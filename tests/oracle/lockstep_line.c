@@ -115,6 +115,17 @@ static void compare_replies(struct lockstep *ls, uint32_t count) {
     lockstep_fail(ls, "replies differ");
 }
 
+static void empty(struct lockstep_line *line) {
+    line->count = line->arg_count = 0;
+    line->sent.length = 0;
+}
+
+static void release(struct lockstep_line *line) {
+    oracle_bytes_release(&line->sent);
+    free(line->args);
+    free(line->argc);
+}
+
 /* A value that the server reads in several turns gives the engine as many, the last with the
  * command. */
 void lockstep_flush(struct lockstep *ls, struct lockstep_line *line) {
@@ -127,8 +138,7 @@ void lockstep_flush(struct lockstep *ls, struct lockstep_line *line) {
     lockstep_catch_up(ls, turns);
     execute(ls, line);
     compare_replies(ls, line->count);
-    line->count = line->arg_count = 0;
-    line->sent.length = 0;
+    empty(line);
 }
 
 void lockstep_command(struct lockstep *ls, struct lockstep_line *line, const struct arg *argv,
@@ -155,28 +165,63 @@ void lockstep_disconnect(struct lockstep *ls, struct lockstep_line *line) {
     oracle_disconnect(ls->oracle, line->link);
     engine_disconnect(ls->engine, line->client);
     idle_turn(ls);
-    oracle_bytes_release(&line->sent);
-    free(line->args);
-    free(line->argc);
+    release(line);
 }
 
 /* --- loading --- */
 
+/* SET with or without a deadline; returns argc. */
+static uint32_t fill_set(struct lockstep *ls, struct arg set[5], key_id key, uint32_t value_bytes,
+                         ms_t deadline_ms) {
+    set[0] = lockstep_word(ls, "SET");
+    set[1] = arg_key(names_keys(ls->names), key);
+    set[2] = arg_fill(value_bytes);
+    set[3] = lockstep_word(ls, "PXAT");
+    set[4] = arg_number(deadline_ms);
+    return deadline_ms < 0 ? 3 : 5;
+}
+
 void lockstep_load(struct lockstep *ls, uint8_t db, key_id first, uint32_t count,
                    uint32_t value_bytes, lockstep_deadline deadline, const void *context) {
     struct lockstep_line line = lockstep_connect(ls);
-    const struct keys *keys = names_keys(ls->names);
     struct arg select[] = {lockstep_word(ls, "SELECT"), arg_number(db)};
-    struct arg set[] = {lockstep_word(ls, "SET"), arg_number(0), arg_fill(value_bytes),
-                        lockstep_word(ls, "PXAT"), arg_number(0)};
     ms_t now_ms = lockstep_now_ms(ls);
     lockstep_command(ls, &line, select, 2);
     for (uint32_t i = 0; i < count; i++) {
-        ms_t deadline_ms = deadline(i, now_ms, context);
-        set[1] = arg_key(keys, first + i);
-        set[4] = arg_number(deadline_ms);
-        lockstep_queue(ls, &line, set, deadline_ms < 0 ? 3 : 5);
+        struct arg set[5];
+        uint32_t argc = fill_set(ls, set, first + i, value_bytes, deadline(i, now_ms, context));
+        lockstep_queue(ls, &line, set, argc);
     }
     lockstep_flush(ls, &line);
     lockstep_disconnect(ls, &line);
+}
+
+static void preload_engine(struct lockstep *ls, const struct lockstep_line *line) {
+    const struct arg *argv = line->args;
+    for (uint32_t i = 0; i < line->count; i++) {
+        struct object value = object_from_arg(ls->texts, argv[2]);
+        engine_preload(ls->engine, 0, argv[1].id, &value, line->argc[i] == 5 ? argv[4].number : -1);
+        argv += line->argc[i];
+    }
+}
+
+void lockstep_preload(struct lockstep *ls, key_id first, uint32_t count, uint32_t value_bytes,
+                      lockstep_deadline deadline, const void *context) {
+    struct lockstep_line line = {.link = oracle_connect(ls->oracle)};
+    int64_t *base = ls->server_base.server;
+    int64_t turns = oracle_turns(ls->oracle) - 1, reads = oracle_reads(ls->oracle) - 1;
+    ms_t now_ms = lockstep_now_ms(ls);
+    for (uint32_t i = 0; i < count; i++) {
+        struct arg set[5];
+        uint32_t argc = fill_set(ls, set, first + i, value_bytes, deadline(i, now_ms, context));
+        lockstep_queue(ls, &line, set, argc);
+        preload_engine(ls, &line);
+        oracle_call(ls->oracle, line.link, line.sent.bytes, line.sent.length, 1, NULL);
+        empty(&line);
+    }
+    base[FIGURE_commands] += count;
+    oracle_disconnect(ls->oracle, line.link);
+    base[FIGURE_turns] += oracle_turns(ls->oracle) - turns;
+    base[FIGURE_clock_reads] += oracle_reads(ls->oracle) - reads;
+    release(&line);
 }

@@ -36,6 +36,7 @@ struct trial {
     enum meanwhile meanwhile;
     uint32_t steps;
     ms_t step_ms;
+    bool preloaded; /* the engine has the first database's keys from before */
 };
 
 #define DRAWN_TRIALS 60
@@ -44,7 +45,7 @@ struct trial {
 /* One line each: about; keys, bytes of a value; shape, when; clients; steps, ms each; what differs
  * from the server's defaults. */
 #define T(about, keys, bytes, shape, after, meanwhile, steps, ms, ...)                             \
-    { about, {__VA_ARGS__}, keys, bytes, shape, after, meanwhile, steps, ms }
+    { about, {__VA_ARGS__}, keys, bytes, shape, after, meanwhile, steps, ms, false }
 /* clang-format off */
 static const struct trial trials[] = {
     T("no keys", 0, 0, ONE, 0, NOTHING, 60, 100, .tick_us = 10),
@@ -116,6 +117,21 @@ static const struct trial trials[] = {
 };
 /* clang-format on */
 #undef T
+
+/* What a scenario's keys are before it begins must lie as if they had been set. */
+static const struct trial preloaded_trials[] = {
+    {"preloaded", {.tick_us = 20}, 20000, 32, UNIFORM, 2000, NOTHING, 40, 100, true},
+    {"preloaded, growth under way",
+     {.tick_us = 20, .no_rehashing = true},
+     8300,
+     32,
+     MIXED,
+     500,
+     READS,
+     40,
+     100,
+     true},
+};
 
 static uint32_t scattered(uint32_t index) { return index * UINT32_C(2654435761); }
 
@@ -214,7 +230,10 @@ static void load(struct run *run) {
         snprintf(prefix, sizeof prefix, "db%u:", db);
         key_id first = names_add_range(run->ls->names, prefix, "", 8, 0, t->keys);
         if (db == 0) run->first = first;
-        lockstep_load(run->ls, db, first, t->keys, t->value_bytes, shaped, t);
+        if (t->preloaded)
+            lockstep_preload(run->ls, first, t->keys, t->value_bytes, shaped, t);
+        else
+            lockstep_load(run->ls, db, first, t->keys, t->value_bytes, shaped, t);
     }
 }
 
@@ -231,6 +250,9 @@ static void run_trial(const struct trial *t) {
 }
 
 START_TEST(every_figure_is_equal_at_every_step) { run_trial(&trials[_i]); }
+END_TEST
+
+START_TEST(preloaded_keys_lie_as_if_they_had_been_set) { run_trial(&preloaded_trials[_i]); }
 END_TEST
 
 /* --- drawn configurations --- */
@@ -313,6 +335,8 @@ int main(void) {
     tcase_add_loop_test(tcase, every_figure_is_equal_at_every_step, 0, COUNT(trials));
     tcase_add_loop_test(tcase, every_figure_is_equal_in_a_drawn_configuration_too, 0,
                         (int)test_rounds(DRAWN_TRIALS));
+    tcase_add_loop_test(tcase, preloaded_keys_lie_as_if_they_had_been_set, 0,
+                        COUNT(preloaded_trials));
     tcase_add_test(tcase, hz_follows_the_clients_as_the_servers_does);
     suite_add_tcase(suite, tcase);
     return tally_run(suite, "expiry");
