@@ -24,7 +24,9 @@ static const struct argp_option options[] = {
     {"variant", OPTION_VARIANT, "V", 0, "Lay this variant's overrides over the scenario", 0},
     {"seed", OPTION_SEED, "N", 0, "Use this seed instead of the scenario's", 0},
     {"stream", OPTION_STREAM, "FILE", 0,
-     "Write the first master's replication stream there as RESP, and FILE.times beside it", 0},
+     "Write the first master's replication stream there as RESP, and FILE.times beside it unless "
+     "FILE is a FIFO or a device",
+     0},
     {"from", OPTION_FROM, "RUN.JSON", 0,
      "Repeat the run that wrote this file and compare its bytes (default out/NAME-again)", 0},
     {"no-plot", OPTION_NO_PLOT, NULL, 0, "Draw no pictures", 0},

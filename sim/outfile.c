@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #define PARTIAL_SUFFIX ".partial"
 #define BUFFER_BYTES   65536
+#define PATH_BYTES     4096
+#define LINKS_MAX      40 /* as the kernel's own limit */
 
 static void paths_release(struct outfile *file) {
     free(file->path);
@@ -16,16 +19,58 @@ static void paths_release(struct outfile *file) {
     *file = (struct outfile){0};
 }
 
-bool outfile_open(struct outfile *file, const char *path) {
-    *file = (struct outfile){0};
-    size_t length = strlen(path);
-    file->path = strdup(path);
-    file->partial_path = malloc(length + sizeof(PARTIAL_SUFFIX));
-    if (file->path && file->partial_path) {
-        memcpy(file->partial_path, path, length);
-        memcpy(file->partial_path + length, PARTIAL_SUFFIX, sizeof(PARTIAL_SUFFIX));
-        file->stream = fopen(file->partial_path, "wb");
+/* ---- where it goes -------------------------------------------------------------------------- */
+
+/* What the link `path` points to; a relative target starts from the link's folder. NULL: errno. */
+static char *link_target(const char *path) {
+    char target[PATH_BYTES];
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
+    if (length < 0) return NULL;
+    target[length] = '\0';
+    const char *slash = *target == '/' ? NULL : strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char *joined = malloc(folder + (size_t)length + 1);
+    if (!joined) return NULL;
+    memcpy(joined, path, folder);
+    memcpy(joined + folder, target, (size_t)length + 1);
+    return joined;
+}
+
+/* The path behind all links, whether or not something is there; NULL: errno. */
+static char *links_follow(const char *path) {
+    struct stat entry;
+    char *at = strdup(path);
+    for (int links = 0; at && lstat(at, &entry) == 0 && S_ISLNK(entry.st_mode); links++) {
+        char *next = links < LINKS_MAX ? link_target(at) : NULL;
+        if (links == LINKS_MAX) errno = ELOOP;
+        free(at);
+        at = next;
     }
+    return at;
+}
+
+static bool is_other_than_regular(const char *path) {
+    struct stat entry;
+    return stat(path, &entry) == 0 && !S_ISREG(entry.st_mode);
+}
+
+static char *partial_of(const char *path) {
+    size_t length = strlen(path);
+    char *partial = malloc(length + sizeof(PARTIAL_SUFFIX));
+    if (!partial) return NULL;
+    memcpy(partial, path, length);
+    memcpy(partial + length, PARTIAL_SUFFIX, sizeof(PARTIAL_SUFFIX));
+    return partial;
+}
+
+/* ---- a file --------------------------------------------------------------------------------- */
+
+bool outfile_open(struct outfile *file, const char *path) {
+    *file = (struct outfile){.path = links_follow(path)};
+    bool direct = file->path && is_other_than_regular(file->path);
+    if (file->path && !direct) file->partial_path = partial_of(file->path);
+    if (direct || file->partial_path)
+        file->stream = fopen(direct ? file->path : file->partial_path, "wb");
     if (file->stream) {
         setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);
         return true;
@@ -35,6 +80,8 @@ bool outfile_open(struct outfile *file, const char *path) {
     errno = error;
     return false;
 }
+
+bool outfile_is_regular(const struct outfile *file) { return file->partial_path != NULL; }
 
 /* A stream that met an error once must not look whole, even if its last flush went through. */
 static bool close_whole(FILE *stream) {
@@ -46,7 +93,8 @@ static bool close_whole(FILE *stream) {
 }
 
 bool outfile_commit(struct outfile *file) {
-    bool done = close_whole(file->stream) && rename(file->partial_path, file->path) == 0;
+    bool done = close_whole(file->stream);
+    if (outfile_is_regular(file)) done = done && rename(file->partial_path, file->path) == 0;
     int error = errno;
     paths_release(file);
     errno = error;
@@ -56,7 +104,7 @@ bool outfile_commit(struct outfile *file) {
 void outfile_abandon(struct outfile *file, bool keep) {
     if (!file->stream) return;
     fclose(file->stream);
-    if (!keep) remove(file->partial_path);
+    if (!keep && outfile_is_regular(file)) remove(file->partial_path);
     paths_release(file);
 }
 

@@ -1,5 +1,7 @@
 /* outfile: output files that appear whole or not at all: written beside (NAME.partial), renamed
- * when complete. */
+ * when complete. A symbolic link stays one: its target is what appears. What is there already and
+ * is no regular file (a FIFO, a device) is written to as it stands: to replace it would break it
+ * for everybody else. */
 #ifndef LAPSE_SIM_OUTFILE_H
 #define LAPSE_SIM_OUTFILE_H
 
@@ -8,12 +10,15 @@
 
 struct outfile {
     FILE *stream;
-    char *path;
-    char *partial_path;
+    char *path;         /* with links followed */
+    char *partial_path; /* NULL: written to directly */
 };
 
-/* Opens PATH.partial for writing. False with errno set. */
+/* Opens PATH.partial for writing, or PATH itself. False with errno set. */
 bool outfile_open(struct outfile *, const char *path);
+
+/* Does it become a regular file? Others cannot be read back, nor kept back until they are whole. */
+bool outfile_is_regular(const struct outfile *);
 
 /* Flushes, closes and renames. False with errno set; then the partial file stays, with every row
  * that was finished. */

@@ -134,9 +134,10 @@ static bool on_stream(void *context, uint32_t server, ns_t at_ns,
                        world_names(run->world), run->recording->scenario->texts);
     ASSERT(run->command.length == command->resp_bytes);
     fwrite(run->command.bytes, 1, run->command.length, stream);
-    fprintf(times, "%" PRId64 ".%06" PRId64 ",%" PRId64 ",%" PRIu32 ",%u\n", at_ns / NS_PER_MS,
-            at_ns % NS_PER_MS, command->end_offset, command->resp_bytes, command->db);
-    return !ferror(stream) && !ferror(times);
+    if (times)
+        fprintf(times, "%" PRId64 ".%06" PRId64 ",%" PRId64 ",%" PRIu32 ",%u\n", at_ns / NS_PER_MS,
+                at_ns % NS_PER_MS, command->end_offset, command->resp_bytes, command->db);
+    return !ferror(stream) && !(times && ferror(times));
 }
 
 static bool on_event_reply(void *context, uint32_t event, ns_t at_ns, const char *resp,
@@ -231,7 +232,7 @@ static enum exit_code run_finish(struct running *run) {
 
 static enum exit_code run_broken_off(struct running *run, enum world_end end) {
     if (end == WORLD_OUTPUT_FAILED) {
-        say("%s: %s", run->recording->order->folder, strerror(errno));
+        say("%s: %s", recording_files_failed(&run->files), strerror(errno));
         recording_files_abandon(&run->files, false);
         return EXIT_OUTPUT;
     }
@@ -246,8 +247,8 @@ static enum exit_code run_world(struct running *run) {
     const struct recording_order *order = run->recording->order;
     if (!recording_files_open(&run->files, order->folder, order->stream_path)) return EXIT_OUTPUT;
     trace_write_header(recording_files_stream(&run->files, RECORDING_TRACE));
-    if (order->stream_path)
-        fputs("t_ms,end_offset,bytes,db\n", recording_files_stream(&run->files, RECORDING_TIMES));
+    FILE *times = recording_files_stream(&run->files, RECORDING_TIMES);
+    if (times) fputs("t_ms,end_offset,bytes,db\n", times);
     failure_watch(run->world, run->recording->scenario->seed);
     progress_begin(&run->progress);
     enum world_end end = world_run(run->world);

@@ -37,12 +37,17 @@ static bool open_one(struct recording_files *f, enum recording_file which) {
     return opened;
 }
 
+/* Beside a FIFO or a device nobody looks for a second file, and /dev is no place for one. */
+static bool stream_open(struct recording_files *f) {
+    if (!open_one(f, RECORDING_STREAM)) return false;
+    return !outfile_is_regular(&f->files[RECORDING_STREAM]) || open_one(f, RECORDING_TIMES);
+}
+
 bool recording_files_open(struct recording_files *f, const char *folder, const char *stream_path) {
     *f = (struct recording_files){.folder = folder, .stream_path = stream_path};
     bool opened = outfile_make_directory(folder) || say_failed(folder);
     opened = opened && open_one(f, RECORDING_TRACE) && open_one(f, RECORDING_SUMMARY);
-    if (stream_path)
-        opened = opened && open_one(f, RECORDING_STREAM) && open_one(f, RECORDING_TIMES);
+    if (stream_path) opened = opened && stream_open(f);
     if (!opened) recording_files_abandon(f, false);
     return opened;
 }
@@ -56,10 +61,12 @@ FILE *recording_files_replies(struct recording_files *f) {
     return f->files[RECORDING_REPLIES].stream;
 }
 
+/* What went into a FIFO or a device has gone by: it has no hash. */
 static bool hash_one(struct outfile *file, const char *name, struct manifest *manifest) {
     char hash[17];
-    if (fflush(file->stream) != 0 || !outfile_hash(file->partial_path, hash))
-        return say_failed(file->partial_path);
+    if (fflush(file->stream) != 0) return say_failed(file->path);
+    if (!outfile_is_regular(file)) return true;
+    if (!outfile_hash(file->partial_path, hash)) return say_failed(file->path);
     manifest_add_output(manifest, name, hash);
     return true;
 }
@@ -102,6 +109,12 @@ bool recording_files_commit(struct recording_files *f, struct manifest *manifest
     done = done && manifest_write(f, manifest);
     if (!done) recording_files_abandon(f, false);
     return done;
+}
+
+const char *recording_files_failed(const struct recording_files *f) {
+    for (int i = 0; i < RECORDING_FILES; i++)
+        if (f->files[i].stream && ferror(f->files[i].stream)) return f->files[i].path;
+    return f->folder;
 }
 
 void recording_files_abandon(struct recording_files *f, bool keep) {

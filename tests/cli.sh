@@ -104,6 +104,23 @@ check "its size is that of its commands" \
 check "the first command is the master's ping" \
     [ "$(head -n 3 s.resp | tr -d '\r' | tr '\n' ' ')" = '*1 $4 ping ' ]
 
+mkfifo pipe
+cat pipe >from-pipe &
+check "a FIFO takes the stream" ends_with 0 run small.yaml --no-plot --out s --stream pipe
+wait $!
+check "byte for byte" same_bytes from-pipe s.resp
+check "and stays a FIFO, alone" eval '[ -p pipe ] && absent pipe.times && absent pipe.partial'
+mkdir linked && ln -s linked/target link
+check "a link leads the stream to its target" ends_with 0 run small.yaml --no-plot --out s --stream link
+check "and stays a link" eval '[ -L link ] && [ ! -L linked/target ] && same_bytes linked/target s.resp'
+# A node of our own: the machine's /dev/full is not to be put at risk.
+if mknod own-full c 1 7 2>/dev/null && (echo >own-full) 2>&1 | grep -q space; then
+    check "a full device ends with 4" ends_with 4 run small.yaml --no-plot --out q --stream own-full
+    check "is named" says "own-full: No space left on device"
+    check "stays a device" eval '[ -c own-full ] && absent own-full.times && absent own-full.partial'
+    check "and leaves nothing in the folder" has_only q "*"
+fi
+
 # ---- wrong input ---------------------------------------------------------------------------------
 check "no command" ends_with 2
 check "an unknown command" ends_with 2 rnu
@@ -150,6 +167,7 @@ if [ -e /dev/full ]; then
     mkdir full && ln -s /dev/full full/trace.csv.partial
     check "a full disk ends with 4" ends_with 4 run small.yaml --no-plot --out full
     check "and leaves nothing in the folder" has_only full "*"
+    check "and the file is named" says "full/trace.csv"
     check "a full stdout ends with 4" eval '"$lapse" list columns >/dev/full 2>stderr; [ $? -eq 4 ]'
 fi
 

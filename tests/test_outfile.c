@@ -1,9 +1,12 @@
+#define _DEFAULT_SOURCE /* mknod, makedev */
 #include "outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -77,6 +80,84 @@ START_TEST(a_full_disk_is_an_error_and_no_file) {
 }
 END_TEST
 
+START_TEST(a_link_stays_and_its_target_appears_whole) {
+    struct outfile file;
+    ck_assert_int_eq(mkdir("there", 0777), 0);
+    ck_assert_int_eq(symlink("there/second", "link"), 0);
+    ck_assert_int_eq(symlink("target", "there/second"), 0); /* where nothing is yet */
+    ck_assert(outfile_open(&file, "link"));
+    ck_assert(outfile_is_regular(&file));
+    ck_assert(exists("there/target.partial"));
+    ck_assert(outfile_commit(&file));
+    struct stat entry;
+    ck_assert(lstat("link", &entry) == 0 && S_ISLNK(entry.st_mode));
+    ck_assert(lstat("there/target", &entry) == 0 && S_ISREG(entry.st_mode));
+}
+END_TEST
+
+START_TEST(links_in_a_ring_are_an_error) {
+    struct outfile file;
+    ck_assert_int_eq(symlink("b", "a"), 0);
+    ck_assert_int_eq(symlink("a", "b"), 0);
+    ck_assert(!outfile_open(&file, "a"));
+    ck_assert_int_eq(errno, ELOOP);
+}
+END_TEST
+
+START_TEST(a_fifo_is_written_to_and_stays_one) {
+    struct outfile file;
+    char got[8] = "";
+    struct stat entry;
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK);
+    ck_assert(outfile_open(&file, "fifo"));
+    ck_assert(!outfile_is_regular(&file));
+    fputs("row", file.stream);
+    ck_assert(outfile_commit(&file));
+    ck_assert_int_eq(read(reader, got, sizeof(got)), 3);
+    ck_assert_str_eq(got, "row");
+    close(reader);
+    ck_assert(lstat("fifo", &entry) == 0 && S_ISFIFO(entry.st_mode));
+    ck_assert(!exists("fifo.partial"));
+}
+END_TEST
+
+START_TEST(an_abandoned_fifo_stays) {
+    struct outfile file;
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK);
+    ck_assert(outfile_open(&file, "fifo"));
+    outfile_abandon(&file, false);
+    close(reader);
+    ck_assert(exists("fifo"));
+}
+END_TEST
+
+/* A node of our own, as root alone can make one: the machine's is nobody's to lose. */
+START_TEST(a_full_device_is_an_error_and_stays_a_device) {
+    if (mknod("full", S_IFCHR | 0600, makedev(1, 7)) != 0) return;
+    FILE *probe = fopen("full", "wb");
+    if (!probe) return; /* a file system that forbids devices */
+    fclose(probe);
+    struct outfile file;
+    struct stat entry;
+    ck_assert(outfile_open(&file, "full"));
+    fputs("row", file.stream);
+    ck_assert(!outfile_commit(&file));
+    ck_assert_int_eq(errno, ENOSPC);
+    ck_assert(lstat("full", &entry) == 0 && S_ISCHR(entry.st_mode));
+}
+END_TEST
+
+START_TEST(a_folder_is_no_file) {
+    struct outfile file;
+    ck_assert_int_eq(mkdir("folder", 0777), 0);
+    ck_assert(!outfile_open(&file, "folder"));
+    ck_assert_int_eq(errno, EISDIR);
+    ck_assert(!exists("folder.partial"));
+}
+END_TEST
+
 START_TEST(a_place_that_is_not_there_is_an_error_with_errno) {
     struct outfile file;
     ck_assert(!outfile_open(&file, "nowhere/a"));
@@ -119,6 +200,12 @@ int main(void) {
     tcase_add_test(tests, a_commit_replaces_an_older_file_at_once);
     tcase_add_test(tests, an_abandoned_file_leaves_its_rows_only_if_told);
     tcase_add_test(tests, a_full_disk_is_an_error_and_no_file);
+    tcase_add_test(tests, a_link_stays_and_its_target_appears_whole);
+    tcase_add_test(tests, links_in_a_ring_are_an_error);
+    tcase_add_test(tests, a_fifo_is_written_to_and_stays_one);
+    tcase_add_test(tests, an_abandoned_fifo_stays);
+    tcase_add_test(tests, a_full_device_is_an_error_and_stays_a_device);
+    tcase_add_test(tests, a_folder_is_no_file);
     tcase_add_test(tests, a_place_that_is_not_there_is_an_error_with_errno);
     tcase_add_test(tests, directories_are_made_with_their_parents);
     tcase_add_test(tests, the_hash_is_xxh64_of_the_bytes);
