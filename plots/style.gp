@@ -13,7 +13,7 @@ if (terminal eq "png") {
 } else {
     set terminal svg size WIDTH,HEIGHT font FONT.",13" background "white"
 }
-set output output
+if (strlen(output) > 0) { set output output } # else to stdout, where lapse reads it
 
 BLACK = "#000000"; GREY = "#6b6b6b"; ORANGE = "#E69F00"; SKY = "#56B4E9"; GREEN = "#009E73"
 YELLOW = "#F0E442"; BLUE = "#0072B2"; RED = "#D55E00"; PINK = "#CC79A7"

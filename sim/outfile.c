@@ -96,6 +96,7 @@ bool outfile_commit(struct outfile *file) {
     bool done = close_whole(file->stream);
     if (outfile_is_regular(file)) done = done && rename(file->partial_path, file->path) == 0;
     int error = errno;
+    if (!done && outfile_is_regular(file)) remove(file->partial_path);
     paths_release(file);
     errno = error;
     return done;
@@ -106,6 +107,12 @@ void outfile_abandon(struct outfile *file, bool keep) {
     fclose(file->stream);
     if (!keep && outfile_is_regular(file)) remove(file->partial_path);
     paths_release(file);
+}
+
+void outfile_remove(const char *path) {
+    char *target = links_follow(path);
+    if (target && !is_other_than_regular(target)) remove(target);
+    free(target);
 }
 
 static bool make_one(const char *path) {

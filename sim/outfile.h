@@ -20,12 +20,14 @@ bool outfile_open(struct outfile *, const char *path);
 /* Does it become a regular file? Others cannot be read back, nor kept back until they are whole. */
 bool outfile_is_regular(const struct outfile *);
 
-/* Flushes, closes and renames. False with errno set; then the partial file stays, with every row
- * that was finished. */
+/* Flushes, closes and renames. False with errno set; then nothing is left of it. */
 bool outfile_commit(struct outfile *);
 
 /* Closes and removes the partial file, or keeps it (an interrupted run's rows). */
 void outfile_abandon(struct outfile *, bool keep);
+
+/* Removes what outfile_commit made there, and nothing that is no regular file. */
+void outfile_remove(const char *path);
 
 /* mkdir -p. */
 bool outfile_make_directory(const char *path);

@@ -94,7 +94,7 @@ static bool manifest_write(const struct recording_files *f, const struct manifes
 static void remove_outdated(const char *folder) {
     for (size_t i = 0; outdated[i]; i++) {
         char *path = paths_join(folder, outdated[i]);
-        remove(path);
+        outfile_remove(path);
         free(path);
     }
 }

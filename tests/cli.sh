@@ -207,6 +207,18 @@ if command -v gnuplot >/dev/null; then
     check "a comparison is drawn" ends_with 0 plot --svg c
     check "there" test -s c/compare.svg
     check "gnuplot has nothing to complain of" eval '[ "$(cat stderr)" = "lapse: wrote c/compare.svg" ]'
+    mkdir half bin && cp was/*.csv half
+    printf '#!/bin/sh\necho "<svg>"\n' >bin/gnuplot
+    chmod +x bin/gnuplot
+    check "half a picture ends with 4" eval 'PATH=$PWD/bin:$PATH ends_with 4 plot --svg half'
+    check "and is named" says "half/run.svg: gnuplot could not draw"
+    check "and is not there" has_only half "summary.csv trace.csv"
+    if [ -c own-full ]; then
+        mv own-full half/run.png
+        check "a full disk ends with 4" ends_with 4 plot half
+        check "and the picture is named" says "half/run.png: No space left on device"
+        check "the others are there" eval '[ -s half/run.svg ] && absent half/run.svg.partial'
+    fi
     mkdir "it's here" && cp was/*.csv was/run.json "it's here"
     check "a folder with a quote in its name" ends_with 0 plot --svg "it's here"
 fi

@@ -77,6 +77,7 @@ START_TEST(a_full_disk_is_an_error_and_no_file) {
     ck_assert(!outfile_commit(&file));
     ck_assert_int_eq(errno, ENOSPC);
     ck_assert(!exists("a"));
+    ck_assert(!exists("a.partial"));
 }
 END_TEST
 
@@ -149,6 +150,17 @@ START_TEST(a_full_device_is_an_error_and_stays_a_device) {
 }
 END_TEST
 
+START_TEST(a_file_is_removed_and_a_fifo_is_not) {
+    fclose(fopen("file", "w"));
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    outfile_remove("file");
+    outfile_remove("fifo");
+    outfile_remove("nothing");
+    ck_assert(!exists("file"));
+    ck_assert(exists("fifo"));
+}
+END_TEST
+
 START_TEST(a_folder_is_no_file) {
     struct outfile file;
     ck_assert_int_eq(mkdir("folder", 0777), 0);
@@ -205,6 +217,7 @@ int main(void) {
     tcase_add_test(tests, a_fifo_is_written_to_and_stays_one);
     tcase_add_test(tests, an_abandoned_fifo_stays);
     tcase_add_test(tests, a_full_device_is_an_error_and_stays_a_device);
+    tcase_add_test(tests, a_file_is_removed_and_a_fifo_is_not);
     tcase_add_test(tests, a_folder_is_no_file);
     tcase_add_test(tests, a_place_that_is_not_there_is_an_error_with_errno);
     tcase_add_test(tests, directories_are_made_with_their_parents);
