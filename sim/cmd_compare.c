@@ -94,7 +94,7 @@ static enum exit_code compare_loaded(struct comparison *c, const struct argument
     if (code != EXIT_FINE && code != EXIT_EXPECTATION) return code;
     say("wrote %s", c->folder);
     if (a->no_plot) return code;
-    enum exit_code drawn = pictures_draw_if_possible(c->folder);
+    enum exit_code drawn = pictures_draw_if_possible(c->folder, SUBJECT_COMPARISON);
     return code == EXIT_FINE ? drawn : code;
 }
 

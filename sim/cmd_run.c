@@ -129,7 +129,7 @@ static enum exit_code run_loaded(struct recording *r, bool no_plot) {
     if (code != EXIT_FINE && code != EXIT_EXPECTATION) return code;
     result_print(r);
     if (no_plot) return code;
-    enum exit_code drawn = pictures_draw_if_possible(r->order->folder);
+    enum exit_code drawn = pictures_draw_if_possible(r->order->folder, SUBJECT_RUN);
     return code == EXIT_FINE ? drawn : code;
 }
 

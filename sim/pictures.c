@@ -68,8 +68,11 @@ static enum exit_code draw(const char *plots, const char *folder, const char *st
     return code;
 }
 
-static enum exit_code draw_all(const char *plots, const char *folder, unsigned wanted) {
-    bool run = has_file(folder, "trace.csv"), compare = has_file(folder, "compare.csv");
+/* `subjects`: bits of enum subject that may be drawn. */
+static enum exit_code draw_all(const char *plots, const char *folder, unsigned subjects,
+                               unsigned wanted) {
+    bool run = subjects & SUBJECT_RUN && has_file(folder, "trace.csv");
+    bool compare = subjects & SUBJECT_COMPARISON && has_file(folder, "compare.csv");
     if (!run && !compare) {
         say("%s: expected a folder with trace.csv or compare.csv, as `lapse run` and `lapse "
             "compare` write it",
@@ -85,23 +88,25 @@ static enum exit_code draw_all(const char *plots, const char *folder, unsigned w
     return code;
 }
 
-enum exit_code pictures_draw(const char *folder, unsigned wanted) {
-    if (!gnuplot_is_there()) {
-        say("no gnuplot on PATH (package gnuplot-nox); `lapse plot --term` draws without it");
-        return EXIT_OUTPUT;
-    }
+static enum exit_code draw_subjects(const char *folder, unsigned subjects, unsigned wanted) {
     char *plots = paths_find_plots();
     if (!plots) {
         say("no plots/run.gp in any data folder; set LAPSE_DATA to the one that has it");
         return EXIT_INPUT;
     }
-    enum exit_code code = draw_all(plots, folder, wanted);
+    enum exit_code code = draw_all(plots, folder, subjects, wanted);
     free(plots);
     return code;
 }
 
-enum exit_code pictures_draw_if_possible(const char *folder) {
-    if (gnuplot_is_there()) return pictures_draw(folder, PICTURE_SVG | PICTURE_PNG);
+enum exit_code pictures_draw(const char *folder, unsigned wanted) {
+    if (gnuplot_is_there()) return draw_subjects(folder, SUBJECT_RUN | SUBJECT_COMPARISON, wanted);
+    say("no gnuplot on PATH (package gnuplot-nox); `lapse plot --term` draws without it");
+    return EXIT_OUTPUT;
+}
+
+enum exit_code pictures_draw_if_possible(const char *folder, enum subject subject) {
+    if (gnuplot_is_there()) return draw_subjects(folder, subject, PICTURE_SVG | PICTURE_PNG);
     say("no pictures: no gnuplot on PATH (package gnuplot-nox); `lapse plot --term %s` draws here",
         folder);
     return EXIT_FINE;

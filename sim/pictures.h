@@ -6,11 +6,16 @@
 
 enum picture { PICTURE_SVG = 1, PICTURE_PNG = 2 };
 
-/* Draws FOLDER/run.svg and run.png if there is a trace.csv, compare.svg and compare.png if there is
- * a compare.csv; `wanted` are bits of enum picture. Says which it wrote, and what went wrong. */
+/* What a picture shows: FOLDER/run.svg and run.png from trace.csv, or compare.svg and compare.png
+ * from compare.csv. */
+enum subject { SUBJECT_RUN = 1, SUBJECT_COMPARISON = 2 };
+
+/* Draws what the folder has of both subjects; `wanted` are bits of enum picture. Says which it
+ * wrote, and what went wrong. */
 enum exit_code pictures_draw(const char *folder, unsigned wanted);
 
-/* The same after a run, where a machine without gnuplot is told so and nothing is wrong. */
-enum exit_code pictures_draw_if_possible(const char *folder);
+/* After a run or a comparison: that subject alone, as the other one may be an older work in the
+ * same folder. A machine without gnuplot is told so and nothing is wrong. */
+enum exit_code pictures_draw_if_possible(const char *folder, enum subject);
 
 #endif
