@@ -24,6 +24,7 @@ static const struct price_table profiles[] = {
      * the machine had nothing else to do). replica_write, replica_kib and scan_bucket are
      * inferred from kindred operations. */
     {.name = "default",
+     .about = "measured on redis-server 7.0.15, two virtual cores of an Intel Xeon at 2.6 GHz",
      .ps =
          {
              [COST_TURN] = 4000000,         [COST_CRON] = 16000000,
@@ -39,8 +40,9 @@ static const struct price_table profiles[] = {
              [COST_PROPAGATE] = 270000,     [COST_REPLICA_WRITE] = 4000000,
              [COST_REPLICA_KIB] = 200000,   [COST_APPLY] = 400000,
          }},
-    {.name = "zero", .ps = {0}},
+    {.name = "zero", .about = "work takes no time", .ps = {0}},
     {.name = "unit",
+     .about = "1 us for everything, for sums by hand",
      .ps =
          {
 #define X(id, name, help) [COST_##id] = UNIT_PS,

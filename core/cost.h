@@ -47,6 +47,7 @@ enum cost_op {
 /* Prices by operation. Owned by whoever loaded it; outlives every engine that uses it. */
 struct price_table {
     const char *name;
+    const char *about; /* of a built-in one: where it comes from */
     uint64_t ps[COST_COUNT];
     bool turn_time_vanishes; /* true in lockstep with a stepped real server: a turn's time is gone
                                 when it ends */

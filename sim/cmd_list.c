@@ -10,13 +10,14 @@
 
 #define NAME_WIDTH 26
 
-static const char doc[] = "Examples:\n"
-                          "  lapse list engines\n"
-                          "  lapse list columns                 of trace.csv and summary.csv\n"
-                          "  lapse list scenario-keys > my.yaml a scenario with every key\n"
-                          "\nPrints what can stand in a scenario or comes out of a run.\v"
-                          "WHAT is engines, strategies, columns, scenario-keys, profiles or "
-                          "scenarios.";
+static const char doc[] =
+    "Examples:\n"
+    "  lapse list engines\n"
+    "  lapse list columns                 of trace.csv and summary.csv\n"
+    "  lapse list scenario-keys > my.yaml a scenario with every key\n"
+    "\nPrints what can stand in a scenario or comes out of a run.\v"
+    "WHAT is engines, strategies, columns, scenario-keys, profiles, operations "
+    "or scenarios.";
 
 static void line_print(const char *name, const char *text) {
     printf("%-*s %s\n", NAME_WIDTH, name, text);
@@ -52,10 +53,16 @@ static void scenario_keys_list(void) { scenario_print_reference(stdout); }
 
 static void profiles_list(void) {
     printf("costs:\n");
-    for (size_t i = 0; price_table_at(i); i++) printf("%s\n", price_table_at(i)->name);
+    for (size_t i = 0; price_table_at(i); i++)
+        line_print(price_table_at(i)->name, price_table_at(i)->about);
+    line_print("./FILE.json", "of your own machine, as `lapse calibrate` writes it");
     printf("\nallocators:\n");
     for (size_t i = 0; allocator_at(i); i++)
         line_print(allocator_at(i)->name, allocator_at(i)->help);
+}
+
+static void operations_list(void) {
+    for (int i = 0; i < COST_COUNT; i++) line_print(cost_names[i], cost_helps[i]);
 }
 
 static void scenarios_list(void) {
@@ -67,17 +74,18 @@ static void scenarios_list(void) {
 static const struct list {
     const char *name;
     void (*print)(void);
-} lists[] = {{"engines", engines_list},   {"strategies", strategies_list},
-             {"columns", columns_list},   {"scenario-keys", scenario_keys_list},
-             {"profiles", profiles_list}, {"scenarios", scenarios_list}};
+} lists[] = {{"engines", engines_list},    {"strategies", strategies_list},
+             {"columns", columns_list},    {"scenario-keys", scenario_keys_list},
+             {"profiles", profiles_list},  {"operations", operations_list},
+             {"scenarios", scenarios_list}};
 
 #define LISTS (sizeof(lists) / sizeof(*lists))
 
 static error_t option_take(int key, char *value, struct argp_state *state) {
     const char **what = state->input;
     if (key == ARGP_KEY_END && !*what)
-        argp_error(state, "expected engines, strategies, columns, scenario-keys, profiles or "
-                          "scenarios");
+        argp_error(state, "expected engines, strategies, columns, scenario-keys, profiles, "
+                          "operations or scenarios");
     if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
     if (*what) argp_error(state, "expected one word, found '%s' too", value);
     *what = value;

@@ -112,6 +112,14 @@ static void table_print(const char *folder) {
     free(path);
 }
 
+static void costs_note(const struct scenario *scenario) {
+    for (uint32_t i = 0; i < scenario->server_count; i++) {
+        if (strcmp(scenario->servers[i].prices->name, "default") != 0) continue;
+        say("note: costs default come from another machine; `lapse calibrate` makes them yours");
+        return;
+    }
+}
+
 static void result_print(const struct recording *r) {
     report_print_heading(stdout, r);
     fputc('\n', stdout);
@@ -120,6 +128,7 @@ static void result_print(const struct recording *r) {
     report_print_expectations(stdout, r);
     fflush(stdout);
     for (size_t i = 0; r->notes && r->notes[i]; i++) say("note: %s", r->notes[i]);
+    costs_note(r->scenario);
     say("wrote %s", r->order->folder);
 }
 

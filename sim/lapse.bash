@@ -29,7 +29,7 @@ _lapse() {
     plot) options="--term --svg --png --help" ;;
     list)
         options="--help"
-        words="engines strategies columns scenario-keys profiles scenarios"
+        words="engines strategies columns scenario-keys profiles operations scenarios"
         ;;
     esac
     case $word in

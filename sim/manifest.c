@@ -42,10 +42,12 @@ void manifest_init(struct manifest *m, const char *name, const char *path, const
 }
 
 void manifest_add_server(struct manifest *m, const char *name, const char *engine,
-                         const char *version, const char *allocator, const char *costs) {
+                         const char *version, const char *allocator, const char *costs,
+                         const char *costs_hash) {
     m->servers = grown(m->servers, m->server_count, sizeof(*m->servers));
     m->servers[m->server_count++] = (struct manifest_server){
-        copy(name), copy(engine), copy(version), copy(allocator), copy(costs)};
+        copy(name),      copy(engine), copy(version),
+        copy(allocator), copy(costs),  costs_hash ? copy(costs_hash) : NULL};
 }
 
 void manifest_add_output(struct manifest *m, const char *name, const char hash[17]) {
@@ -61,6 +63,7 @@ void manifest_release(struct manifest *m) {
     for (size_t i = 0; i < m->server_count; i++) {
         struct manifest_server *s = &m->servers[i];
         free(s->name), free(s->engine), free(s->version), free(s->allocator), free(s->costs);
+        free(s->costs_hash);
     }
     for (size_t i = 0; i < m->output_count; i++) free(m->outputs[i].name);
     free(m->servers), free(m->outputs);
@@ -81,9 +84,11 @@ static json_t *servers_json(const struct manifest *m) {
     json_t *array = json_array();
     for (size_t i = 0; i < m->server_count; i++) {
         const struct manifest_server *s = &m->servers[i];
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", s->name,
-                                               "engine", s->engine, "version", s->version,
-                                               "allocator", s->allocator, "costs", s->costs));
+        json_t *server =
+            json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", s->name, "engine", s->engine, "version",
+                      s->version, "allocator", s->allocator, "costs", s->costs);
+        if (s->costs_hash) json_object_set_new(server, "costs_xxh64", json_string(s->costs_hash));
+        json_array_append_new(array, server);
     }
     return array;
 }
@@ -167,9 +172,11 @@ static void servers_take(struct reading *r, const json_t *array, struct manifest
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *s = json_array_get(array, i);
         m->servers = grown(m->servers, m->server_count, sizeof(*m->servers));
+        bool has_file = json_object_get(s, "costs_xxh64") != NULL;
         m->servers[m->server_count++] = (struct manifest_server){
-            text_at(r, s, "name"), text_at(r, s, "engine"), text_at(r, s, "version"),
-            text_at(r, s, "allocator"), text_at(r, s, "costs")};
+            text_at(r, s, "name"),    text_at(r, s, "engine"),
+            text_at(r, s, "version"), text_at(r, s, "allocator"),
+            text_at(r, s, "costs"),   has_file ? text_at(r, s, "costs_xxh64") : NULL};
     }
 }
 

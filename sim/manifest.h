@@ -13,6 +13,7 @@ struct manifest_output {
 
 struct manifest_server {
     char *name, *engine, *version, *allocator, *costs;
+    char *costs_hash; /* of the file of prices; NULL: they are built in */
 };
 
 struct manifest {
@@ -34,7 +35,8 @@ struct manifest {
 void manifest_init(struct manifest *, const char *name, const char *path, const char *text,
                    size_t length, const char *variant, uint64_t seed);
 void manifest_add_server(struct manifest *, const char *name, const char *engine,
-                         const char *version, const char *allocator, const char *costs);
+                         const char *version, const char *allocator, const char *costs,
+                         const char *costs_hash);
 void manifest_add_output(struct manifest *, const char *name, const char hash[17]);
 void manifest_release(struct manifest *);
 

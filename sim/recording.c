@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "profile.h"
 #include "progress.h"
 #include "recording_files.h"
 #include "replies.h"
@@ -190,6 +191,13 @@ static void expectations_judge(struct running *run, const struct summary_row *ro
     free(histograms);
 }
 
+/* NULL: they are built in. */
+static const char *prices_hash(const struct scenario *scenario, const struct price_table *prices) {
+    for (uint32_t i = 0; i < scenario->profile_count; i++)
+        if (&scenario->profiles[i]->prices == prices) return scenario->profiles[i]->hash;
+    return NULL;
+}
+
 static void manifest_fill(const struct recording *r, struct manifest *manifest) {
     const struct recording_order *order = r->order;
     const struct scenario *scenario = r->scenario;
@@ -200,7 +208,7 @@ static void manifest_fill(const struct recording *r, struct manifest *manifest) 
         const struct server_config *server = &scenario->servers[i];
         manifest_add_server(manifest, server->name, server->generation->name,
                             server->generation->version, server->allocator->name,
-                            server->prices->name);
+                            server->prices->name, prices_hash(scenario, server->prices));
     }
 }
 

@@ -47,6 +47,15 @@ static bool output_is_same(const struct manifest_output *then, const struct mani
     return same;
 }
 
+/* Says which file of prices is another one now. */
+static void prices_compare(const struct manifest *then, const struct manifest *now) {
+    for (size_t i = 0; i < then->server_count && i < now->server_count; i++) {
+        const struct manifest_server *a = &then->servers[i], *b = &now->servers[i];
+        if (a->costs_hash && b->costs_hash && strcmp(a->costs_hash, b->costs_hash) != 0)
+            say("%s: %s has changed since", a->name, a->costs);
+    }
+}
+
 bool repeat_is_same(const struct manifest *then, const char *folder) {
     char message[1024], *path = paths_join(folder, "run.json");
     struct manifest now;
@@ -63,6 +72,7 @@ bool repeat_is_same(const struct manifest *then, const char *folder) {
         say("not the same bytes: another version made them");
     else
         say("not the same bytes: a file that the scenario reads has changed, or lapse is broken");
+    prices_compare(then, &now);
     manifest_release(&now);
     return same;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "heap.h"
+#include "profile.h"
 #include "scenario_load.h"
 
 bool draft_refuse(struct draft *draft, const struct tree_node *place, const char *format, ...) {
@@ -180,6 +181,14 @@ static void texts_release(char **list, uint32_t count) {
     free(list);
 }
 
+static void profiles_release(struct scenario *s) {
+    for (uint32_t i = 0; i < s->profile_count; i++) {
+        profile_release(s->profiles[i]);
+        free(s->profiles[i]);
+    }
+    free(s->profiles);
+}
+
 void scenario_destroy(struct scenario *s) {
     if (!s) return;
     servers_release(s);
@@ -191,6 +200,7 @@ void scenario_destroy(struct scenario *s) {
     free(s->expectations);
     texts_release(s->variants, s->variant_count);
     texts_release(s->notes, s->note_count);
+    profiles_release(s);
     texts_destroy(s->texts);
     free(s->path);
     free(s->name);

@@ -112,6 +112,8 @@ struct expectation_config { /* parsed by expect.h */
     int line, column;
 };
 
+struct profile; /* profile.h */
+
 struct scenario {
     char *path, *name, *about;
     uint64_t seed;
@@ -130,7 +132,9 @@ struct scenario {
     uint32_t expectation_count;
     char **variants; /* names, in file order */
     uint32_t variant_count;
-    char *variant;       /* the one laid over, or NULL */
+    char *variant;             /* the one laid over, or NULL */
+    struct profile **profiles; /* price tables from files, each named once */
+    uint32_t profile_count;
     struct texts *texts; /* shared by all requests of the run; created by the loader */
     char **notes; /* things the user should be told: directives of redis.conf that were ignored,
                      rows of a CSV */

@@ -1,10 +1,12 @@
 /* The root of a scenario and its servers. */
 #include "heap.h"
+#include "profile.h"
 #include "redis_conf.h"
 #include "schema.h"
 
-#define SERVERS_MAX    64
-#define CONF_BYTES_MAX (4 << 20)
+#define SERVERS_MAX       64
+#define CONF_BYTES_MAX    (4 << 20)
+#define PROFILE_BYTES_MAX (1 << 20)
 
 static bool load_directives(struct draft *draft, const struct tree_node *map, const char *where,
                             struct engine_config *config) {
@@ -63,6 +65,43 @@ static bool load_conf_file(struct draft *draft, const struct tree_node *node, co
                             quote(node->text, node->length).text);
     }
     redis_conf_release(&ignored);
+    free(bytes);
+    free(path);
+    return fine;
+}
+
+/* A file that several servers name is read once. */
+static const struct price_table *prices_known(const struct scenario *s, const char *name) {
+    for (uint32_t i = 0; i < s->profile_count; i++)
+        if (strcmp(s->profiles[i]->name, name) == 0) return &s->profiles[i]->prices;
+    return NULL;
+}
+
+static struct profile *profile_add(struct scenario *s) {
+    struct profile *profile = heap_zero(1, sizeof *profile);
+    s->profiles = heap_resize(s->profiles, s->profile_count + 1, sizeof(struct profile *));
+    s->profiles[s->profile_count++] = profile;
+    return profile;
+}
+
+bool draft_load_prices(struct draft *draft, const struct tree_node *node,
+                       const struct price_table **prices) {
+    *prices = prices_known(draft->scenario, node->text);
+    if (*prices) return true;
+    char *path = draft_file(draft, node->text);
+    size_t length;
+    char *bytes = draft_read_file(path, PROFILE_BYTES_MAX, &length);
+    bool fine;
+    if (bytes) {
+        struct profile *profile = profile_add(draft->scenario);
+        *prices = &profile->prices;
+        fine = profile_parse(profile, node->text, bytes, length, path, draft->error->message,
+                             sizeof draft->error->message);
+    } else {
+        fine = draft_refuse(draft, node,
+                            "cannot read %s; expected a price profile, as `lapse calibrate` writes",
+                            quote(node->text, node->length).text);
+    }
     free(bytes);
     free(path);
     return fine;

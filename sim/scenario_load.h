@@ -42,6 +42,9 @@ char *draft_read_file(const char *path, size_t limit, size_t *length);
 /* A file named in the scenario: relative ones lie beside it. The caller frees it. */
 char *draft_file(const struct draft *, const char *name);
 
+/* The prices of a file that `costs` names; the scenario keeps them. */
+bool draft_load_prices(struct draft *, const struct tree_node *, const struct price_table **);
+
 /* Names of servers, or of populations, ended by NULL, in a block that the caller frees. */
 const char **draft_server_names(const struct draft *);
 

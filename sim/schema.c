@@ -39,7 +39,7 @@ const struct schema_row schema_rows[] = {
     {SECTION_ROOT, SCHEMA_ALLOCATOR, "allocator", FIELD(scenario_root, allocator),
      .initial = "bundled", .help = "whose size classes weigh the memory"},
     {SECTION_ROOT, SCHEMA_PRICES, "costs", FIELD(scenario_root, prices), .initial = "default",
-     .help = "what each operation takes"},
+     .help = "what each operation takes, or a file of prices such as ./my-box.json"},
     {SECTION_ROOT, SCHEMA_MAP, "servers", .flags = SCHEMA_REQUIRED,
      .help = "masters and replicas by name"},
     {SECTION_ROOT, SCHEMA_MAP, "populations", .help = "keys by name of the group"},

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "heap.h"
+#include "profile.h"
 #include "schema.h"
 
 void schema_words(const struct schema_row *row, const char *words[SCHEMA_WORDS_MAX]) {
@@ -229,6 +230,8 @@ static bool read_choice(struct draft *draft, const struct schema_row *row,
     schema_words(row, words);
     size_t at = 0;
     while (words[at] && !is_word(node, words[at])) at++;
+    if (!words[at] && row->kind == SCHEMA_PRICES && profile_is_file_name(node->text))
+        return draft_load_prices(draft, node, field);
     if (!words[at]) return draft_refuse_word(draft, node, row->key, words);
     if (row->kind == SCHEMA_ENGINE)
         *(const struct generation **)field = generation_at(at);

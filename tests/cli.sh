@@ -62,6 +62,7 @@ sed 's/max(far.stale_keys)/max(far.stale_kesy)/' small.yaml >misspelt.yaml
 check "a run ends with 0" ends_with 0 run small.yaml --no-plot
 check "it prints its expectations with figures" prints "PASS  last(far.keys) == 1   (1)"
 check "it says which cost profile was used" prints "costs default"
+check "and how one gets one's own" says "\`lapse calibrate\` makes them yours"
 check "it says where it wrote" says "wrote out/small"
 check "it leaves these files and no partial one" \
     has_only out/small "replies.txt run.json summary.csv trace.csv"
@@ -94,6 +95,31 @@ check "so is what is no JSON" ends_with 2 run --from was/trace.csv --no-plot --o
 check "and nothing was written" absent refused
 cp failing.yaml small.yaml
 sed -i 's/last(far.keys) == 2/last(far.keys) == 1/' small.yaml
+
+# ---- prices from a file --------------------------------------------------------------------------
+operations=$("$lapse" list operations | sed 's/ .*//')
+prices() { # EACH
+    printf '{"prices_ps": {'
+    printf '"%s": '"$1"', ' $operations | sed 's/, $//'
+    echo '}}'
+}
+mkdir priced && sed 's/^duration/costs: .\/box.json\nduration/' small.yaml >priced/small.yaml
+prices 1000000 >priced/box.json
+check "a file of prices beside the scenario" ends_with 0 run priced/small.yaml --no-plot --out priced/a
+check "is named" prints "costs ./box.json"
+check "and nobody is told to calibrate" eval '! says calibrate'
+check "its hash is kept" grep -q '"costs_xxh64": "[0-9a-f]\{16\}"' priced/a/run.json
+check "1 us for everything is what unit says" \
+    eval 'sed "s/box.json/&/; s/^costs.*/costs: unit/" priced/small.yaml >priced/unit.yaml
+          ends_with 0 run priced/unit.yaml --no-plot --out priced/b && same_bytes priced/a/trace.csv priced/b/trace.csv'
+check "it is found again" ends_with 0 run --from priced/a/run.json --no-plot --out priced/again
+prices 2000000 >priced/box.json
+check "another file is another run" ends_with 1 run --from priced/a/run.json --no-plot --out priced/again
+check "and is named" says "./box.json has changed since"
+sed 's/"lookup"/"lockup"/' priced/box.json >wrong.json && mv wrong.json priced/box.json
+check "a wrong file of prices" ends_with 2 run priced/small.yaml --no-plot --out wrong
+check "is named with its place" says "box.json:1:"
+check "and the nearest operation" says "did you mean 'lookup'?"
 
 # ---- the stream ----------------------------------------------------------------------------------
 check "the stream can be kept" ends_with 0 run small.yaml --no-plot --out s --stream s.resp
@@ -232,7 +258,7 @@ check "without gnuplot a run says so and ends with 0" \
     eval 'PATH=/nowhere "$lapse" run small.yaml --out g >stdout 2>stderr && says "no pictures"'
 
 # ---- lists and help ------------------------------------------------------------------------------
-for list in engines strategies columns scenario-keys profiles scenarios; do
+for list in engines strategies columns scenario-keys profiles operations scenarios; do
     check "list $list" ends_with 0 list "$list"
     check "says something" [ -s stdout ]
 done

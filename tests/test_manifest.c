@@ -12,8 +12,9 @@ static struct manifest sample(const char *variant) {
     struct manifest m;
     manifest_init(&m, "storm", "scenarios/storm.yaml", scenario, strlen(scenario), variant,
                   UINT64_MAX);
-    manifest_add_server(&m, "master", "redis-7.0", "7.0.15", "debian", "default");
-    manifest_add_server(&m, "near", "redis-5.0", "5.0.14", "bundled", "zero");
+    manifest_add_server(&m, "master", "redis-7.0", "7.0.15", "debian", "default", NULL);
+    manifest_add_server(&m, "near", "redis-5.0", "5.0.14", "bundled", "./box.json",
+                        "00112233aabbccdd");
     manifest_add_output(&m, "trace.csv", "0123456789abcdef");
     manifest_add_output(&m, "summary.csv", "fedcba9876543210");
     m.events = 4512345;
@@ -37,6 +38,8 @@ START_TEST(what_is_written_is_read_back) {
     ck_assert_uint_eq(read.events, 4512345);
     ck_assert_uint_eq(read.server_count, 2);
     ck_assert_str_eq(read.servers[1].engine, "redis-5.0");
+    ck_assert_ptr_null(read.servers[0].costs_hash);
+    ck_assert_str_eq(read.servers[1].costs_hash, "00112233aabbccdd");
     ck_assert_uint_eq(read.output_count, 2);
     ck_assert_str_eq(read.outputs[1].name, "summary.csv");
     ck_assert_str_eq(read.outputs[1].hash, "fedcba9876543210");

@@ -65,6 +65,8 @@ static const struct malformed {
      "redis-7.0"},
     {GOOD "allocator: debain\n", ":7:12: ", "unknown allocator 'debain'; expected one of bundled",
      "debian"},
+    {GOOD "costs: ./nosuch.json\n",
+     ":7:8: ", "cannot read './nosuch.json'; expected a price profile", NULL},
     {GOOD "costs: zeros\n", ":7:8: ", "unknown costs 'zeros'; expected one of default", "zero"},
     {GOOD "trace: cylce\n", ":7:8: ", "'cylce' is not a number; expected a duration", NULL},
     /* servers */
