@@ -41,6 +41,15 @@ static inline int64_t floor_div(int64_t a, int64_t b) {
     return q - (a % b != 0 && a < 0);
 }
 
+/* Sums that wrap as they do in the server's build: two deadlines near the end of int64 are enough.
+ */
+static inline int64_t wrapping_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t wrapping_sub(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 static inline ms_t wall_ms_of(us_t wall_us) { return floor_div(wall_us, US_PER_MS); }
 
 /* Decimal digits of n as RESP writes it, a minus sign included. */

@@ -62,11 +62,8 @@ static bool read_deadline(struct call *call, const struct options *o, ms_t *dead
     bool relative = o->unit == WORD_EX || o->unit == WORD_PX;
     bool valid = value > 0 && !(seconds && value > INT64_MAX / 1000);
     if (valid && seconds) value *= 1000;
-    if (valid && relative) {
-        ms_t now_ms = cpu_wall_ms(&call->engine->cpu);
-        valid = value <= INT64_MAX - now_ms;
-        if (valid) value += now_ms;
-    }
+    if (valid && relative)
+        valid = !__builtin_add_overflow(value, cpu_wall_ms(&call->engine->cpu), &value);
     if (!valid) reply_invalid_expire(call);
     *deadline_ms = value;
     return valid;

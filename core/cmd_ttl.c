@@ -46,13 +46,9 @@ static bool read_deadline(struct call *call, struct expire_form form, ms_t base_
     if (!call_number(call, 2, &value)) return false;
     bool valid = !form.seconds || (value <= INT64_MAX / 1000 && value >= INT64_MIN / 1000);
     if (valid && form.seconds) value *= 1000;
-    valid = valid && value <= INT64_MAX - base_ms;
-    if (!valid) {
-        reply_invalid_expire(call);
-        return false;
-    }
-    *deadline_ms = value + base_ms;
-    return true;
+    valid = valid && !__builtin_add_overflow(value, base_ms, deadline_ms);
+    if (!valid) reply_invalid_expire(call);
+    return valid;
 }
 
 /* No TTL counts as an infinite one. */
@@ -145,7 +141,8 @@ static void ttl_generic(struct call *call, struct expire_form form) {
         reply_integer(call, -1);
         return;
     }
-    if (form.relative) ms -= cpu_wall_ms(&call->engine->cpu);
+    if (form.relative && __builtin_sub_overflow(ms, cpu_wall_ms(&call->engine->cpu), &ms))
+        ms = INT64_MAX; /* a clock before 1970 */
     if (ms < 0) ms = 0;
     reply_integer(call, form.seconds ? seconds_of(ms) : ms);
 }

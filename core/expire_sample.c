@@ -10,7 +10,7 @@ static void sample_key(struct db *db, key_id id, ms_t now_ms, struct expire_samp
     cpu_charge(db->host->cpu, COST_KEY_CHECKED, 1);
     out->sampled++;
     if (deadline_ms > now_ms) {
-        out->ttl_sum_ms += deadline_ms - now_ms;
+        out->ttl_sum_ms = wrapping_add(out->ttl_sum_ms, wrapping_sub(deadline_ms, now_ms));
         out->ttl_count++;
     } else if (now_ms > deadline_ms) {
         cpu_charge(db->host->cpu, COST_KEY_EXPIRED, 1);

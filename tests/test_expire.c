@@ -131,6 +131,20 @@ END_TEST
 
 /* 4.6.2: one cycle finds 20 of 20 stale, then k idle ones: 0.05 * 0.95^k; in ppm 50,000, 47,500,
  * 45,125, 42,869 (rounded). */
+/* PEXPIREAT takes any deadline; the sum of two at the end of int64 wraps, in the server too. */
+START_TEST(avg_ttl_of_deadlines_without_end_wraps) {
+    struct fixture f;
+    fixture_init(&f, "redis-7.0", &free_of_charge);
+    fixture_start(&f);
+    fixture_preload(&f, 0, fixture_keys(&f, "key:", 2), 2, INT64_MAX);
+    fixture_cron_turn(&f);
+    ms_t left = INT64_MAX - fixture_wall_ms(&f);
+    ms_t mean = (ms_t)((uint64_t)left + (uint64_t)left) / 2;
+    ck_assert_int_eq(engine_db_stats(f.engine, 0).avg_ttl_ms, mean / 50 * 49 + mean / 50);
+    fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(stale_estimate_rises_by_a_twentieth_and_decays_by_a_twentieth) {
     static const uint64_t ppm[] = {50000, 47500, 45125, 42869};
     struct fixture f;
@@ -296,6 +310,7 @@ int main(void) {
     tcase_add_test(tcase, database_repeats_above_ten_percent_and_not_at_ten);
     tcase_add_test(tcase, key_lives_at_its_deadline_and_dies_one_ms_later);
     tcase_add_test(tcase, avg_ttl_loses_the_remainder_of_fifty);
+    tcase_add_test(tcase, avg_ttl_of_deadlines_without_end_wraps);
     tcase_add_test(tcase, stale_estimate_rises_by_a_twentieth_and_decays_by_a_twentieth);
     tcase_add_test(tcase, database_under_one_percent_fill_is_left_alone_until_it_shrinks);
     tcase_add_test(tcase, classic_algorithm_repeats_above_a_quarter_of_twenty);
