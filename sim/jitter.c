@@ -44,6 +44,16 @@ static ms_t round_up(ms_t ttl, ms_t now, ms_t span) {
     return -floor_div(-(now + ttl), span) * span - now;
 }
 
+/* The hash of a key's name chooses its bucket too, and the expire cycle walks buckets in order: taken
+ * as it is, deadlines would follow that walk. An application hashes with a function of its own, so
+ * here the bits are mixed first (splitmix64's finaliser); a span beyond 2^32 ms is reached as well. */
+static uint64_t own_hash(uint32_t key_hash) {
+    uint64_t z = key_hash + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
 static ms_t spread(const struct jitter *jitter, ms_t ttl, ms_t now, uint32_t key_hash,
                    struct rng *rng) {
     ms_t span = jitter->span_ms, half = span / 2;
@@ -59,7 +69,7 @@ static ms_t spread(const struct jitter *jitter, ms_t ttl, ms_t now, uint32_t key
     case JITTER_EXPONENTIAL:
         return ttl - draw_lead(rng, span, ttl);
     case JITTER_HASH:
-        return ttl + (ms_t)(key_hash % ((uint64_t)span + 1));
+        return ttl + (ms_t)(own_hash(key_hash) % ((uint64_t)span + 1));
     case JITTER_ROUND:
         return round_up(ttl, now, span);
     case JITTER_NONE:

@@ -17,7 +17,7 @@
     X(EXPONENTIAL, "exponential",                                                                  \
       "earlier by an exponential time of mean span, at most the whole TTL")                        \
     X(HASH, "hash",                                                                                \
-      "ttl + hash of the key's name modulo (span + 1): the same key always the same")              \
+      "ttl + a hash of the key's name modulo (span + 1): the same key always the same")              \
     X(ROUND, "round", "the deadline rounded up to a multiple of span: keys gather on purpose")
 
 enum jitter_kind {

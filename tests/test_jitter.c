@@ -84,8 +84,31 @@ START_TEST(hash_is_flat_and_the_same_for_the_same_key) {
     check_law(JITTER_HASH, 999, TTL, TTL + 999, flat);
     struct rng rng = rng_seed(1);
     struct jitter jitter = {.kind = JITTER_HASH, .span_ms = 999, .resolution_ms = 1};
-    ck_assert_int_eq(jitter_apply(&jitter, TTL, NOW, 123456, &rng), TTL + 456);
-    ck_assert_int_eq(jitter_apply(&jitter, TTL, NOW + 77, 123456, &rng), TTL + 456);
+    ms_t ttl = jitter_apply(&jitter, TTL, NOW, 123456, &rng);
+    ck_assert_int_eq(jitter_apply(&jitter, TTL, NOW + 77, 123456, &rng), ttl);
+}
+END_TEST
+
+/* Buckets come from the low bits of the same hash, and the cycle walks them in order. */
+START_TEST(hash_does_not_follow_the_buckets) {
+    struct rng rng = rng_seed(1);
+    struct jitter jitter = {.kind = JITTER_HASH, .span_ms = 65535, .resolution_ms = 1};
+    uint64_t late = 0;
+    for (uint32_t hash = 0; hash < 1000; hash++) /* the first thousand buckets of a million */
+        late += jitter_apply(&jitter, TTL, NOW, hash, &rng) >= TTL + 32768;
+    ck_assert(late > 400 && late < 600);
+}
+END_TEST
+
+START_TEST(hash_reaches_the_end_of_a_long_span) {
+    struct rng rng = rng_seed(1);
+    struct jitter jitter = {.kind = JITTER_HASH, .span_ms = INT64_C(1) << 40, .resolution_ms = 1};
+    ms_t most = 0;
+    for (uint32_t hash = 0; hash < 1000; hash++) {
+        ms_t ttl = jitter_apply(&jitter, TTL, NOW, hash, &rng);
+        most = ttl > most ? ttl : most;
+    }
+    ck_assert(most > INT64_C(1) << 39);
 }
 END_TEST
 
@@ -169,6 +192,8 @@ int main(void) {
     tcase_add_test(tcase, add_is_flat_after_the_ttl);
     tcase_add_test(tcase, gaussian_is_a_bell_cut_off_at_three_sigma);
     tcase_add_test(tcase, hash_is_flat_and_the_same_for_the_same_key);
+    tcase_add_test(tcase, hash_does_not_follow_the_buckets);
+    tcase_add_test(tcase, hash_reaches_the_end_of_a_long_span);
     tcase_add_test(tcase, exponential_leads_follow_their_law);
     tcase_add_test(tcase, exponential_leads_end_at_the_whole_ttl);
     tcase_add_test(tcase, round_gathers_deadlines_on_multiples_of_span);
