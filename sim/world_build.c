@@ -75,16 +75,29 @@ static void world_note_refused(struct world *world, const struct population *pop
     world->notes[world->note_count++] = note;
 }
 
+/* Patterns before files: a row whose name a pattern writes is that pattern's key, wherever in the
+ * scenario the file stands. */
+static bool world_init_populations(struct world *world, struct scenario_error *error) {
+    const struct scenario *scenario = world->scenario;
+    world->populations_ready = scenario->population_count;
+    for (int files = 0; files <= 1; files++)
+        for (uint32_t i = 0; i < scenario->population_count; i++) {
+            const struct population_config *config = &scenario->populations[i];
+            if ((config->from != NULL) == (files == 1) &&
+                !population_init(&world->populations[i], config, world->names, &world->root,
+                                 scenario->start_wall_us, error))
+                return false;
+        }
+    return true;
+}
+
 static bool world_add_populations(struct world *world, struct scenario_error *error) {
     const struct scenario *scenario = world->scenario;
     world->notes = world_array(scenario->population_count, sizeof *world->notes);
+    if (!world_init_populations(world, error)) return false;
     for (uint32_t i = 0; i < scenario->population_count; i++) {
         struct population *population = &world->populations[i];
         const struct population_config *config = &scenario->populations[i];
-        if (!population_init(population, config, world->names, &world->root,
-                             scenario->start_wall_us, error))
-            return false;
-        world->populations_ready++;
         world_note_refused(world, population);
         if (config->preloaded)
             world_preload(world, population);

@@ -212,6 +212,24 @@ check "and keeps the finished rows" has_only long "trace.csv.partial"
 check "which are whole" [ -z "$(tail -c 1 long/trace.csv.partial)" ]
 check "and says so" says "long/trace.csv.partial"
 
+# ---- keys of a file and of a pattern -------------------------------------------------------------
+cat >both.csv <<'EOF'
+database,type,key,size_in_bytes,encoding,num_elements,len_largest_element,expiry
+0,string,page:5,100,string,10,10,
+0,string,other,100,string,10,10,
+EOF
+cat >both.yaml <<'EOF'
+name: both
+duration: 200ms
+servers: {master: {}}
+populations:
+  file: {from: both.csv}
+  pages: {keys: "page:{n}", count: 10, ttl: 1min}
+events: [{at: 100ms, command: DBSIZE}]
+EOF
+check "a file before a pattern that writes its names" ends_with 0 run both.yaml --no-plot --out both
+check "gives a name once" grep -qx "(integer) 11" both/replies.txt
+
 # ---- comparing -----------------------------------------------------------------------------------
 check "variants are compared" ends_with 0 compare small.yaml --no-plot --out c
 check "in one CSV" [ "$(cut -d, -f1,2 c/compare.csv | tr '\n' ' ')" = \
