@@ -31,6 +31,7 @@ struct field {
 struct csv_reader {
     struct names *names;
     struct csv_rows *rows;
+    uint32_t databases; /* of the server that gets the keys */
     uint32_t capacity;
     uint32_t columns; /* 8, or 7 in older files */
     uint64_t line;    /* from 1 */
@@ -95,10 +96,12 @@ static uint32_t value_length(uint64_t weight) {
 #define ENTRY_BYTES 24
 
 /* NULL if the row can be placed, else what is wrong with it. */
-static const char *read_row(const struct field *fields, uint32_t columns, struct csv_row *row) {
+static const char *read_row(const struct field *fields, uint32_t columns, uint32_t databases,
+                            struct csv_row *row) {
     uint64_t db, size, ignored;
     if (!read_number(fields[DATABASE], &db)) return "database is no number";
     if (db >= DATABASES_MAX) return "database above 15";
+    if (db >= databases) return "a database that the server has not";
     if (!read_number(fields[SIZE], &size)) return "size_in_bytes is no number";
     if (!read_number(fields[ELEMENTS], &ignored)) return "num_elements is no number";
     if (fields[LARGEST].length && !read_number(fields[LARGEST], &ignored))
@@ -159,7 +162,7 @@ static void read_line(struct csv_reader *r, const char *line, size_t length) {
     if (length && line[length - 1] == '\r') length--;
     if (length == 0) return;
     if (memchr(line, '"', length) && split_quoted(r, line, length) &&
-        !read_row(r->fields, r->columns, &row)) {
+        !read_row(r->fields, r->columns, r->databases, &row)) {
         take(r, r->fields[KEY], row);
         return;
     }
@@ -172,7 +175,7 @@ static void read_line(struct csv_reader *r, const char *line, size_t length) {
         refuse(r, why);
         return;
     }
-    const char *why = read_row(fields, r->columns, &row);
+    const char *why = read_row(fields, r->columns, r->databases, &row);
     if (why)
         refuse(r, why);
     else
@@ -195,12 +198,16 @@ static const char *next_line(const char **at, const char *end, size_t *length) {
 }
 
 struct csv_rows *csv_rows_parse(const char *bytes, size_t length, const char *path,
-                                struct names *names, struct scenario_error *error) {
+                                struct names *names, uint32_t databases,
+                                struct scenario_error *error) {
     const char *at = bytes, *end = bytes + length;
     if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) at += 3;
     size_t line_length;
     const char *line = next_line(&at, end, &line_length);
-    struct csv_reader r = {.names = names, .columns = header_columns(line, line_length), .line = 1};
+    struct csv_reader r = {.names = names,
+                           .databases = databases,
+                           .columns = header_columns(line, line_length),
+                           .line = 1};
     if (!r.columns) {
         complain(error, path, 1, 1, "not a memory report of rdb-tools; expected the header %s",
                  header_new);
@@ -221,7 +228,7 @@ struct csv_rows *csv_rows_parse(const char *bytes, size_t length, const char *pa
 
 #define CSV_BYTES_MAX (SIZE_MAX / 4)
 
-struct csv_rows *csv_rows_read(const char *path, struct names *names,
+struct csv_rows *csv_rows_read(const char *path, struct names *names, uint32_t databases,
                                struct scenario_error *error) {
     size_t length;
     char *bytes = draft_read_file(path, CSV_BYTES_MAX, &length);
@@ -229,7 +236,7 @@ struct csv_rows *csv_rows_read(const char *path, struct names *names,
         complain(error, path, 1, 1, "cannot read this file; expected a memory report of rdb-tools");
         return NULL;
     }
-    struct csv_rows *rows = csv_rows_parse(bytes, length, path, names, error);
+    struct csv_rows *rows = csv_rows_parse(bytes, length, path, names, databases, error);
     free(bytes);
     return rows;
 }

@@ -13,7 +13,7 @@ bool population_init(struct population *p, const struct population_config *confi
     snprintf(label, sizeof label, "populations.%s", config->name);
     *p = (struct population){.config = config, .names = names, .rng = rng_fork(root, label)};
     if (config->from) {
-        p->rows = csv_rows_read(config->from, names, error);
+        p->rows = csv_rows_read(config->from, names, config->databases, error);
         if (!p->rows) return false;
         p->count = p->rows->count;
         if (p->count == 0) {

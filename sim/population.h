@@ -62,9 +62,10 @@ struct csv_rows {
                           */
 };
 /* NULL with a message on a file that cannot be read or whose header is not such a report's. */
-struct csv_rows *csv_rows_read(const char *path, struct names *, struct scenario_error *);
+struct csv_rows *csv_rows_read(const char *path, struct names *, uint32_t databases,
+                               struct scenario_error *);
 struct csv_rows *csv_rows_parse(const char *bytes, size_t length, const char *path, struct names *,
-                                struct scenario_error *);
+                                uint32_t databases, struct scenario_error *);
 void csv_rows_destroy(struct csv_rows *);
 
 #endif

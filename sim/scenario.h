@@ -40,7 +40,8 @@ struct server_config {
 struct population_config {
     char *name;
     uint8_t db;
-    uint32_t server; /* index; a master */
+    uint32_t server;    /* index; a master */
+    uint32_t databases; /* that it has */
     char *pattern_prefix, *pattern_suffix;
     uint32_t pattern_width;
     uint64_t pattern_first; /* number of the first key */

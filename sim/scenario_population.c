@@ -133,6 +133,7 @@ static bool load_population(struct draft *draft, const struct tree_node *map,
         return draft_refuse(draft, named ? named : map,
                             "%s is on '%s', a replica; expected a master such as '%s'", where,
                             server->name, draft->scenario->servers[server->master].name);
+    p->databases = (uint32_t)server->engine.databases;
     if (p->db >= server->engine.databases)
         return draft_refuse(draft, tree_get(map, "db"),
                             "database %u of a server with %d; expected a smaller number", p->db,

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static const uint8_t seed[SIPHASH_SEED_BYTES] = "0123456789abcde";
     struct names *names = names_create(seed);
     struct scenario_error error;
-    struct csv_rows *rows = csv_rows_parse((const char *)bytes, length, "f.csv", names, &error);
+    struct csv_rows *rows = csv_rows_parse((const char *)bytes, length, "f.csv", names, DATABASES_MAX, &error);
     for (uint32_t i = 0; rows && i < rows->count; i++) {
         const struct csv_row *row = &rows->rows[i];
         ASSERT(row->db < DATABASES_MAX);

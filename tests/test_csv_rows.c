@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "limits.h"
 #include "memory.h"
 #include "object.h"
 #include "population.h"
@@ -18,7 +19,8 @@ static void set_up(void) { names = names_create(seed); }
 static void tear_down(void) { names_destroy(names); }
 
 static struct csv_rows *parse(const char *text) {
-    struct csv_rows *rows = csv_rows_parse(text, strlen(text), "a.csv", names, &error);
+    struct csv_rows *rows =
+        csv_rows_parse(text, strlen(text), "a.csv", names, DATABASES_MAX, &error);
     ck_assert_msg(rows != NULL, "%s", error.message);
     return rows;
 }
@@ -117,6 +119,16 @@ START_TEST(rows_that_cannot_be_placed_are_counted_and_named) {
 }
 END_TEST
 
+START_TEST(a_database_that_the_server_has_not_is_refused) {
+    static const char text[] = HEADER "3,string,last,104,string,24,24,\n"
+                                      "4,string,beyond,104,string,24,24,\n";
+    struct csv_rows *rows = csv_rows_parse(text, sizeof text - 1, "a.csv", names, 4, &error);
+    ck_assert_uint_eq(rows->count, 1);
+    ck_assert_str_eq(rows->refused_lines, "line 3: a database that the server has not");
+    csv_rows_destroy(rows);
+}
+END_TEST
+
 START_TEST(only_the_first_ten_are_named) {
     char text[4096] = HEADER;
     for (int i = 0; i < 30; i++) strcat(text, "bad\n");
@@ -132,18 +144,19 @@ START_TEST(a_file_of_another_kind_is_refused) {
     static const char *const others[] = {
         "", "\n", "a,b,c\n", "database,type,key\n", "\xff\xfe\x00", "PK\x03\x04"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        ck_assert_ptr_null(csv_rows_parse(others[i], strlen(others[i]), "a.csv", names, &error));
+        ck_assert_ptr_null(csv_rows_parse(others[i], strlen(others[i]), "a.csv", names,
+                                          DATABASES_MAX, &error));
         ck_assert_ptr_nonnull(strstr(error.message, "a.csv:1:1: not a memory report of rdb-tools; "
                                                     "expected the header database,type,key"));
     }
-    ck_assert_ptr_null(csv_rows_read("/nosuch.csv", names, &error));
+    ck_assert_ptr_null(csv_rows_read("/nosuch.csv", names, DATABASES_MAX, &error));
     ck_assert_ptr_nonnull(strstr(error.message, "cannot read this file"));
 }
 END_TEST
 
 START_TEST(the_shipped_sample_is_placed_whole) {
     struct csv_rows *rows =
-        csv_rows_read(LAPSE_SOURCE_DIR "/scenarios/sessions.csv", names, &error);
+        csv_rows_read(LAPSE_SOURCE_DIR "/scenarios/sessions.csv", names, DATABASES_MAX, &error);
     ck_assert_msg(rows != NULL, "%s", error.message);
     ck_assert_msg(rows->refused == 0, "%s", rows->refused_lines);
     ck_assert_uint_eq(rows->count, 1000);
@@ -163,7 +176,7 @@ START_TEST(mangled_files_never_crash) {
             text[sizeof HEADER - 1 + rng_below(&rng, sizeof good - sizeof HEADER)] =
                 spice[rng_below(&rng, sizeof spice - 1)];
         size_t length = sizeof good - 1 - rng_below(&rng, 40);
-        struct csv_rows *rows = csv_rows_parse(text, length, "a.csv", names, &error);
+        struct csv_rows *rows = csv_rows_parse(text, length, "a.csv", names, DATABASES_MAX, &error);
         csv_rows_destroy(rows);
     }
 }
@@ -178,6 +191,7 @@ int main(void) {
     tcase_add_test(tcase, commas_and_quotes_in_raw_keys_are_resolved);
     tcase_add_test(tcase, older_files_have_no_expiry);
     tcase_add_test(tcase, rows_that_cannot_be_placed_are_counted_and_named);
+    tcase_add_test(tcase, a_database_that_the_server_has_not_is_refused);
     tcase_add_test(tcase, only_the_first_ten_are_named);
     tcase_add_test(tcase, a_file_of_another_kind_is_refused);
     tcase_add_test(tcase, the_shipped_sample_is_placed_whole);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "limits.h"
 #include "support.h"
 
 #define START_US INT64_C(1767225600000000)
@@ -124,7 +125,7 @@ START_TEST(rows_that_name_a_key_twice_share_its_id) {
         "0,string,a,104,string,24,24,\n0,string,a,104,string,24,24,\n0,string,b,104,string,24,24,"
         "\n";
     struct scenario_error error;
-    struct csv_rows *rows = csv_rows_parse(text, sizeof text - 1, "a.csv", names, &error);
+    struct csv_rows *rows = csv_rows_parse(text, sizeof text - 1, "a.csv", names, DATABASES_MAX, &error);
     struct population p = {.names = names, .rows = rows, .count = rows->count, .first_key = 1};
     ck_assert_uint_eq(population_key(&p, 0), population_key(&p, 1));
     ck_assert_uint_eq(population_key(&p, 2), names_find(names, "b", 1));
