@@ -1,4 +1,5 @@
 /* The root of a scenario and its servers. */
+#include "backlog.h"
 #include "heap.h"
 #include "profile.h"
 #include "redis_conf.h"
@@ -172,6 +173,20 @@ static bool check_cycle(struct draft *draft, const struct tree_node *place, uint
     return true;
 }
 
+/* The engine's array of replicas is fixed. */
+static bool check_replica_count(struct draft *draft, const struct tree_node *servers) {
+    const struct scenario *s = draft->scenario;
+    uint32_t replicas[SERVERS_MAX] = {0};
+    for (uint32_t i = 0; i < s->server_count; i++) {
+        int master = s->servers[i].master;
+        if (master < 0 || ++replicas[master] <= REPLICAS_MAX) continue;
+        return draft_refuse(draft, tree_get(servers->items[i].value, "replica-of"),
+                            "'%s' has more than %d replicas; expected at most that",
+                            s->servers[master].name, REPLICAS_MAX);
+    }
+    return true;
+}
+
 static bool check_masters(struct draft *draft, const struct tree_node *servers) {
     const struct scenario *s = draft->scenario;
     for (uint32_t i = 0; i < s->server_count; i++) {
@@ -188,7 +203,7 @@ static bool check_masters(struct draft *draft, const struct tree_node *servers) 
                                 s->servers[master].name,
                                 s->servers[s->servers[master].master].name);
     }
-    return true;
+    return check_replica_count(draft, servers);
 }
 
 bool load_servers(struct draft *draft, const struct tree_node *root,

@@ -15,6 +15,11 @@
     "populations:\n"                                                                               \
     "  p: {keys: \"k{n}\", count: 5, ttl: 10s}\n"
 
+#define ONE(name) "  " name ": {replica-of: a}\n"
+#define EIGHT(name)                                                                                \
+    ONE(name "1") ONE(name "2") ONE(name "3") ONE(name "4") ONE(name "5") ONE(name "6")            \
+        ONE(name "7") ONE(name "8")
+
 #define CLIENTS GOOD "clients:\n  c: "
 
 static const struct malformed {
@@ -101,6 +106,8 @@ static const struct malformed {
      NULL},
     {"name: x\nservers: {a: {link: {latency: 1ms}}}\n", ":2:21: ", "a link and no master", NULL},
     {"name: x\nservers: {a: {clock-offset: 1ns}}\n", ":2:29: ", "'1ns' is finer than 1us", NULL},
+    {"name: x\nservers:\n  a: {}\n" EIGHT("b") EIGHT("c") "  d: {replica-of: a}\n", ":20:19: ",
+     "'a' has more than 16 replicas; expected at most that", NULL},
     {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, link: {bandwidth: 100mbps}}\n",
      ":4:40: ", "unknown unit 'mbps'; expected a bandwidth", "100mbit/s"},
     {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, link: {latency: -1ms}}\n",
