@@ -174,6 +174,11 @@ void engine_preload(struct engine *engine, uint8_t db_id, key_id key, const stru
     engine->cpu.muted--;
 }
 
+uint8_t engine_client_db(const struct engine *engine, uint32_t client) {
+    ASSERT(client < engine->client_count && engine->clients[client].open);
+    return engine->clients[client].db;
+}
+
 bool engine_peek(const struct engine *engine, uint8_t db_id, key_id key, struct object *value,
                  ms_t *deadline_ms) {
     const struct db *db = &engine->dbs[db_id];

@@ -104,6 +104,9 @@ void engine_receive(struct engine *, const struct stream_command *);
  * there. */
 void engine_preload(struct engine *, uint8_t db, key_id, const struct object *, ms_t deadline_ms);
 
+/* The database that a client has selected. */
+uint8_t engine_client_db(const struct engine *, uint32_t client);
+
 /* Does nothing but return: does that key exist, seen from outside, without a step or a charge? And
  * its deadline (-1). */
 bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value,

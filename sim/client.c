@@ -188,7 +188,6 @@ static void client_request(struct client *client, ns_t now_ns, uint32_t connecti
                               .source = SOURCE_CLIENT,
                               .command = mix->command,
                               .argc = (uint16_t)mix->argc,
-                              .db = client->config->db,
                               .engine_client = client->engine_clients[connection],
                               .subject = client->index,
                               .connection = connection};

@@ -27,7 +27,6 @@ struct inbox_item {
     uint16_t argc;
     uint8_t kind;   /* enum inbox_kind */
     uint8_t source; /* enum request_source */
-    uint8_t db;     /* in which the request works */
     bool nil;       /* it was answered nil */
     bool hidden;    /* though the key was still there, past its deadline */
 };

@@ -43,7 +43,6 @@ static void loader_push(struct loader *loader, const struct command *command, ui
                               .source = SOURCE_LOADER,
                               .command = command,
                               .argc = (uint16_t)argc,
-                              .db = loader->db,
                               .engine_client = loader->engine_client,
                               .subject = loader->index,
                               .connection = command == loader->set};

@@ -24,7 +24,8 @@ static void node_take_reply(void *context, uint32_t client, const struct reply *
     if (!item) return; /* a command of node_command or node_connect */
     ASSERT(client == item->engine_client);
     item->nil = reply->items[0].kind == REPLY_NIL;
-    item->hidden = item->nil && node_hides(node, reply->request, item->db);
+    item->hidden = item->nil &&
+                   node_hides(node, reply->request, engine_client_db(node->engine, client));
     if (item->source == SOURCE_TIMED && node->env->keep_replies)
         resp_print_reply(&node->text, reply, node->engine, node->env->names, node->env->texts);
     item->text_end = (uint32_t)node->text.length;

@@ -50,7 +50,6 @@ void timed_send(const struct timed *timed, ns_t now_ns) {
                               .source = SOURCE_TIMED,
                               .command = timed->command,
                               .argc = (uint16_t)timed->argc,
-                              .db = timed->config->db,
                               .engine_client = timed->engine_client,
                               .subject = timed->index};
     memcpy(inbox_reserve(inbox, timed->argc), timed->argv, timed->argc * sizeof *timed->argv);

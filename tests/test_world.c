@@ -487,6 +487,20 @@ START_TEST(replica_hides_what_its_memory_still_holds) {
 }
 END_TEST
 
+/* The key is in database 0, alive; the connection looks for it in 3. */
+START_TEST(key_of_another_database_is_not_hidden) {
+    struct bench *bench = bench_create(2, 1000 * MS);
+    bench_add_keys(bench, 1, 5000);
+    bench_add_command(bench, 50 * MS, 1, "SELECT 3");
+    bench_add_command(bench, 60 * MS, 1, "GET key:000000");
+    bench->scenario.trace_interval_ns = 500 * MS;
+    bench_run(bench);
+    ck_assert_int_eq(bench_row_of(bench, 1, 0)->nil_replies, 1);
+    ck_assert_int_eq(bench_row_of(bench, 1, 0)->hits_hidden, 0);
+    bench_destroy(bench);
+}
+END_TEST
+
 /* The output. */
 
 START_TEST(event_that_does_not_parse_is_refused) {
@@ -565,6 +579,7 @@ int main(void) {
     tcase_add_test(replication, stream_leaves_when_its_turn_ends);
     tcase_add_test(replication, lag_grows_behind_a_cut_and_ends_after_it);
     tcase_add_test(replication, replica_hides_what_its_memory_still_holds);
+    tcase_add_test(replication, key_of_another_database_is_not_hidden);
     tcase_add_test(output, event_that_does_not_parse_is_refused);
     tcase_add_test(output, failing_output_stops_the_run);
     tcase_add_test(output, same_seed_gives_the_same_rows);
