@@ -173,7 +173,8 @@ static struct slot *slot_of(const struct names *names, const char *name, size_t 
         struct slot *slot = &names->slots[at];
         if (!slot->kept) return slot;
         if (slot->hash == hash && kept_length(names, slot->kept - 1) == length &&
-            memcmp(names->text + names->start[slot->kept - 1], name, length) == 0)
+            (length == 0 || /* the first name of all may be empty, and then there is no text */
+             memcmp(names->text + names->start[slot->kept - 1], name, length) == 0))
             return slot;
     }
 }

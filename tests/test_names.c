@@ -89,6 +89,16 @@ START_TEST(many_kept_names_are_found_again) {
 }
 END_TEST
 
+START_TEST(the_empty_name_is_a_name) {
+    struct names *names = names_create(seed);
+    key_id id = names_intern(names, "", 0);
+    ck_assert_uint_eq(names_intern(names, "", 0), id);
+    ck_assert_uint_eq(names_find(names, "", 0), id);
+    ck_assert_uint_ne(names_intern(names, "a", 1), id);
+    names_destroy(names);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("names");
     TCase *tcase = tcase_create("names");
@@ -96,6 +106,7 @@ int main(void) {
     tcase_add_test(tcase, names_a_pattern_would_not_write_are_not_its);
     tcase_add_test(tcase, kept_names_between_ranges_keep_their_ids);
     tcase_add_test(tcase, many_kept_names_are_found_again);
+    tcase_add_test(tcase, the_empty_name_is_a_name);
     tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
     suite_add_tcase(suite, tcase);
     return test_run(suite);
