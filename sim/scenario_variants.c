@@ -19,14 +19,14 @@ static struct tree_node *child_map(struct draft *draft, struct tree *tree, struc
 }
 
 static bool lay(struct draft *, struct tree *, struct tree_node *over,
-                const struct tree_node *under);
+                const struct tree_node *under, bool nested);
 
 /* Puts a value at the last word of a path; a map is laid over the map that is there. */
 static bool put(struct draft *draft, struct tree *tree, struct tree_node *map,
                 const struct tree_item *from, const char *key, size_t length) {
     struct tree_item *item = tree_find(map, key, length);
     bool merge = item && item->value->kind == TREE_MAP && from->value->kind == TREE_MAP;
-    if (merge) return lay(draft, tree, item->value, from->value);
+    if (merge) return lay(draft, tree, item->value, from->value, true);
     if (item) {
         item->key = tree_new(tree, TREE_WORD, from->key, key, length);
         item->value = from->value;
@@ -36,10 +36,17 @@ static bool put(struct draft *draft, struct tree *tree, struct tree_node *map,
     return true;
 }
 
+/* Below the variant's own keys a dot may belong to a word: a value (0.5KiB) or a command (SET k
+ * 1.5). A path is of words, names and directives: no space, and no number in front. */
+static bool is_path(const char *word) {
+    return !strchr(word, ' ') && !(word[0] >= '0' && word[0] <= '9');
+}
+
 static bool lay_item(struct draft *draft, struct tree *tree, struct tree_node *map,
-                     const struct tree_item *from) {
+                     const struct tree_item *from, bool nested) {
     const char *word = from->key->text;
-    for (const char *dot; (dot = strchr(word, '.')); word = dot + 1) {
+    bool path = !nested || is_path(word);
+    for (const char *dot; path && (dot = strchr(word, '.')); word = dot + 1) {
         if (dot == word)
             return draft_refuse(draft, from->key,
                                 "an empty word in the path %s; expected words and dots such as "
@@ -52,9 +59,9 @@ static bool lay_item(struct draft *draft, struct tree *tree, struct tree_node *m
 }
 
 static bool lay(struct draft *draft, struct tree *tree, struct tree_node *over,
-                const struct tree_node *from) {
+                const struct tree_node *from, bool nested) {
     for (uint32_t i = 0; i < from->count; i++)
-        if (!lay_item(draft, tree, over, &from->items[i])) return false;
+        if (!lay_item(draft, tree, over, &from->items[i], nested)) return false;
     return true;
 }
 
@@ -101,5 +108,5 @@ bool load_variants(struct draft *draft, struct tree *tree, const char *variant) 
         if (strncmp(key->text, "variants", 8) == 0 && (!key->text[8] || key->text[8] == '.'))
             return draft_refuse(draft, key, "a variant changes variants; expected other keys");
     }
-    return lay(draft, tree, root, overrides);
+    return lay(draft, tree, root, overrides, false);
 }
