@@ -251,12 +251,12 @@ if command -v gnuplot >/dev/null; then
     check "a comparison is drawn" ends_with 0 plot --svg c
     check "there" test -s c/compare.svg
     check "gnuplot has nothing to complain of" eval '[ "$(cat stderr)" = "lapse: wrote c/compare.svg" ]'
-    cp -r c both
-    check "a run into the folder of a comparison" ends_with 0 run small.yaml --out both
-    check "draws the run" test -s both/run.svg
-    check "and leaves the comparison's picture as it is" eval 'same_bytes both/compare.svg c/compare.svg && ! says compare'
-    check "a comparison into the folder of a run" ends_with 0 compare small.yaml --out both
-    check "draws the comparison alone" eval 'says both/compare.svg && ! says both/run.svg'
+    cp -r c mixed
+    check "a run into the folder of a comparison" ends_with 0 run small.yaml --out mixed
+    check "draws the run" test -s mixed/run.svg
+    check "and leaves the comparison's picture as it is" eval 'same_bytes mixed/compare.svg c/compare.svg && ! says compare'
+    check "a comparison into the folder of a run" ends_with 0 compare small.yaml --out mixed
+    check "draws the comparison alone" eval 'says mixed/compare.svg && ! says mixed/run.svg'
     mkdir half bin && cp was/*.csv half
     printf '#!/bin/sh\necho "<svg>"\n' >bin/gnuplot
     chmod +x bin/gnuplot

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "memory.h"
 #include "object.h"
 #include "population.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "support.h"
 
 #define START_US INT64_C(1767225600000000)

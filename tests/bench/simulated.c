@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "engine.h"
 #include "names.h"
 #include "population.h"
@@ -67,7 +68,7 @@ bool simulated_import(const void *path, struct measured *m) {
     struct scenario_error error;
     struct names *names = names_create(seed);
     double began_s = measure_wall_s(), began_cpu_s = measure_cpu_s();
-    struct csv_rows *rows = csv_rows_read(path, names, &error);
+    struct csv_rows *rows = csv_rows_read(path, names, DATABASES_MAX, &error);
     if (!rows) return false;
     m->wall_s = measure_wall_s() - began_s;
     m->cpu_s = measure_cpu_s() - began_cpu_s;
