@@ -85,15 +85,17 @@ static void put_number(struct generator *g, int64_t number) {
     put(g, text);
 }
 
-/* Around zero: mostly short, sometimes past or far. */
+/* Around zero: mostly short, sometimes past, far, or where a second is rounded. */
 static int64_t short_time(struct generator *g, int64_t unit) {
-    switch (rng_below(&g->rng, 8)) {
+    switch (rng_below(&g->rng, 9)) {
     case 0:
         return 0;
     case 1:
         return -(int64_t)rng_below(&g->rng, 5 * (uint64_t)unit);
     case 2:
         return (int64_t)rng_below(&g->rng, 100000);
+    case 3:
+        return 500 * (int64_t)rng_below(&g->rng, 5) + (int64_t)rng_below(&g->rng, 3) - 1;
     default:
         return 1 + (int64_t)rng_below(&g->rng, 3 * (uint64_t)unit);
     }
