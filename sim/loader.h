@@ -23,7 +23,8 @@ void loader_init(struct loader *, struct population *, uint32_t index, struct no
 void loader_on_load(struct loader *, ns_t now_ns);
 void loader_answer(struct loader *, const struct inbox_item *, ns_t now_ns);
 
-/* Puts all items of a preloaded population into these servers. */
-void loader_preload(struct population *, struct node *const *nodes, uint32_t count);
+/* Puts items [first, end) of a preloaded population into these servers. */
+void loader_preload(struct population *, uint32_t first, uint32_t end, struct node *const *nodes,
+                    uint32_t count);
 
 #endif

@@ -154,7 +154,13 @@ static bool on_event_reply(void *context, uint32_t event, ns_t at_ns, const char
 static bool on_interrupted(void *context, ns_t now_ns, ns_t duration_ns, uint64_t events) {
     struct running *run = context;
     (void)events;
-    if (!run->recording->order->quiet) progress_update(&run->progress, now_ns, duration_ns);
+    if (!run->recording->order->quiet) progress_running(&run->progress, now_ns, duration_ns);
+    return run->recording->order->interrupted();
+}
+
+static bool on_loading(void *context, uint64_t done, uint64_t all) {
+    struct running *run = context;
+    if (!run->recording->order->quiet) progress_loading(&run->progress, done, all);
     return run->recording->order->interrupted();
 }
 
@@ -258,7 +264,7 @@ static enum exit_code run_world(struct running *run) {
     FILE *times = recording_files_stream(&run->files, RECORDING_TIMES);
     if (times) fputs("t_ms,end_offset,bytes,db\n", times);
     failure_watch(run->world, run->recording->scenario->seed);
-    progress_begin(&run->progress);
+    progress_begin_run(&run->progress);
     enum world_end end = world_run(run->world);
     progress_end(&run->progress);
     enum exit_code code = end == WORLD_DONE ? run_finish(run) : run_broken_off(run, end);
@@ -266,19 +272,30 @@ static enum exit_code run_world(struct running *run) {
     return code;
 }
 
+static enum exit_code load_broken_off(const struct scenario_error *error) {
+    bool refused = *error->message != '\0';
+    say("%s", refused ? error->message : "interrupted while keys were loaded; nothing was written");
+    return refused ? EXIT_INPUT : EXIT_INTERRUPTED;
+}
+
+/* Into run->world; false with a message, or without one when interrupted. */
+static bool world_load(struct running *run, struct scenario_error *error) {
+    struct world_output output = {.context = run,
+                                  .row = on_row,
+                                  .stream = run->recording->order->stream_path ? on_stream : NULL,
+                                  .event_reply = on_event_reply,
+                                  .interrupted = on_interrupted,
+                                  .loading = on_loading};
+    progress_begin(&run->progress);
+    run->world = world_create(run->recording->scenario, &output, error);
+    if (!run->world) progress_end(&run->progress);
+    return run->world != NULL;
+}
+
 enum exit_code recording_run(struct recording *r) {
     struct running run = {.recording = r, .stream_server = first_master(r->scenario)};
-    struct world_output output = {.context = &run,
-                                  .row = on_row,
-                                  .stream = r->order->stream_path ? on_stream : NULL,
-                                  .event_reply = on_event_reply,
-                                  .interrupted = on_interrupted};
     struct scenario_error error;
-    run.world = world_create(r->scenario, &output, &error);
-    if (!run.world) {
-        say("%s", error.message);
-        return EXIT_INPUT;
-    }
+    if (!world_load(&run, &error)) return load_broken_off(&error);
     summaries_create(&run);
     enum exit_code code = run_world(&run);
     for (uint32_t i = 0; i < r->scenario->server_count; i++) summary_destroy(run.summaries[i]);

@@ -4,7 +4,7 @@
 
 #include "world_state.h"
 
-#define EVENTS_PER_QUESTION 4096 /* between two calls of interrupted() */
+#define WORK_PER_QUESTION 4096 /* between two calls of interrupted() */
 
 /* Rows. */
 
@@ -95,8 +95,15 @@ static void world_flush_replica(struct world *world, struct node *replica, ns_t 
 
 /* Handlers, one a kind of event. */
 
+/* One event may be a turn of thousands of commands or of long cycles: its virtual time in us tells
+ * that as well as anything, and its commands where time costs nothing. */
+static void world_count_work(struct world *world, const struct node *node, ns_t now_ns) {
+    world->work += node->served + (uint64_t)((now_ns - node->busy_since_ns) / NS_PER_US);
+}
+
 static void world_on_turn_end(struct world *world, const struct event *event) {
     struct node *node = &world->nodes[event->subject];
+    world_count_work(world, node, event->at_ns);
     world_answer_all(world, node, event->at_ns);
     node_end_turn(node, event->at_ns);
     if (node->master)
@@ -192,9 +199,10 @@ static bool world_has_more(const struct world *world, ns_t until_ns) {
     return next && next->at_ns <= until_ns;
 }
 
-static bool world_is_interrupted(const struct world *world) {
-    return world->output.interrupted && world->queue.popped % EVENTS_PER_QUESTION == 0 &&
-           world->output.interrupted(world->output.context, world->now_ns,
+static bool world_is_interrupted(struct world *world) {
+    if (!world->output.interrupted || ++world->work < WORK_PER_QUESTION) return false;
+    world->work = 0;
+    return world->output.interrupted(world->output.context, world->now_ns,
                                      world->scenario->duration_ns, world->queue.popped);
 }
 

@@ -19,12 +19,15 @@ struct world_output {
     bool (*stream)(void *context, uint32_t server, ns_t at_ns, const struct stream_command *);
     /* The reply to a timed event's command, if not NULL. RESP text. */
     bool (*event_reply)(void *context, uint32_t event, ns_t at_ns, const char *resp, size_t length);
-    /* Asked every few thousand events: true stops the run at once (Ctrl-C). For progress: now of
-     * duration. May be NULL. */
+    /* Asked every few thousand events, sooner where they are heavy: true stops the run at once
+     * (Ctrl-C). For progress: now of duration. May be NULL. */
     bool (*interrupted)(void *context, ns_t now_ns, ns_t duration_ns, uint64_t events);
+    /* The same while the world is created: done of all keys that are there before the run. */
+    bool (*loading)(void *context, uint64_t done, uint64_t all);
 };
 
-/* NULL with a message when a population's file cannot be read. */
+/* NULL with a message when a population's file cannot be read; with an empty one when loading() has
+ * stopped it. */
 struct world *world_create(const struct scenario *, const struct world_output *,
                            struct scenario_error *);
 

@@ -3,6 +3,8 @@
 
 #include "world_state.h"
 
+#define ITEMS_PER_QUESTION 4096 /* between two calls of loading() */
+
 /* Nodes and links are pointed to, so each kind lies in one array that never moves. */
 static void *world_array(size_t count, size_t size) {
     void *array = calloc(count ? count : 1, size);
@@ -52,17 +54,39 @@ static void world_add_servers(struct world *world) {
     }
 }
 
-static void world_preload(struct world *world, struct population *population) {
+/* The owner of a population and its replicas; the caller frees the list. */
+static struct node **world_holders(struct world *world, const struct population *population,
+                                   uint32_t *count) {
     struct node **nodes = world_array(world->scenario->server_count, sizeof *nodes);
-    uint32_t count = 0;
+    *count = 0;
     for (uint32_t i = 0; i < world->scenario->server_count; i++) {
         struct node *node = &world->nodes[i];
         bool is_owner = i == population->config->server;
         bool follows = node->master == &world->nodes[population->config->server];
-        if (is_owner || follows) nodes[count++] = node;
+        if (is_owner || follows) nodes[(*count)++] = node;
     }
-    loader_preload(population, nodes, count);
+    return nodes;
+}
+
+static bool world_goes_on_loading(struct world *world, uint32_t items) {
+    world->loaded += items;
+    return !world->output.loading ||
+           !world->output.loading(world->output.context, world->loaded, world->to_load);
+}
+
+/* False: stopped. */
+static bool world_preload(struct world *world, struct population *population) {
+    uint32_t count;
+    struct node **nodes = world_holders(world, population, &count);
+    bool goes_on = true;
+    for (uint32_t i = 0, items; goes_on && i < population->count; i += items) {
+        items =
+            population->count - i < ITEMS_PER_QUESTION ? population->count - i : ITEMS_PER_QUESTION;
+        loader_preload(population, i, i + items, nodes, count);
+        goes_on = world_goes_on_loading(world, items);
+    }
     free(nodes);
+    return goes_on;
 }
 
 static void world_note_refused(struct world *world, const struct population *population) {
@@ -75,6 +99,59 @@ static void world_note_refused(struct world *world, const struct population *pop
     world->notes[world->note_count++] = note;
 }
 
+/* Patterns before files: a row whose name a pattern writes is that pattern's key, wherever in the
+ * scenario the file stands. */
+static bool world_register_populations(struct world *world, struct scenario_error *error) {
+    const struct scenario *scenario = world->scenario;
+    world->populations_ready = scenario->population_count;
+    for (int files = 0; files <= 1; files++)
+        for (uint32_t i = 0; i < scenario->population_count; i++) {
+            const struct population_config *config = &scenario->populations[i];
+            if ((config->from != NULL) == (files == 1) &&
+                !population_init(&world->populations[i], config, world->names, &world->root,
+                                 scenario->start_wall_us, error))
+                return false;
+        }
+    return true;
+}
+
+static bool world_init_populations(struct world *world, struct scenario_error *error) {
+    const struct scenario *scenario = world->scenario;
+    world->notes = world_array(scenario->population_count, sizeof *world->notes);
+    if (!world_register_populations(world, error)) return false;
+    for (uint32_t i = 0; i < scenario->population_count; i++) {
+        if (scenario->populations[i].preloaded) world->to_load += world->populations[i].count;
+        world_note_refused(world, &world->populations[i]);
+    }
+    return true;
+}
+
+/* False: stopped. */
+static bool world_preload(struct world *world, struct population *population) {
+    uint32_t count;
+    struct node **nodes = world_holders(world, population, &count);
+    bool goes_on = true;
+    for (uint32_t i = 0, items; goes_on && i < population->count; i += items) {
+        items =
+            population->count - i < ITEMS_PER_QUESTION ? population->count - i : ITEMS_PER_QUESTION;
+        loader_preload(population, i, i + items, nodes, count);
+        goes_on = world_goes_on_loading(world, items);
+    }
+    free(nodes);
+    return goes_on;
+}
+
+static void world_note_refused(struct world *world, const struct population *population) {
+    const struct csv_rows *rows = population->rows;
+    if (!rows || rows->refused == 0) return;
+    char *note = world_array(1, 4096);
+    snprintf(note, 4096, "population %s: %" PRIu32 " rows of %s refused: %s",
+             population->config->name, rows->refused, population->config->from,
+             rows->refused_lines);
+    world->notes[world->note_count++] = note;
+}
+
+<<<<<<< HEAD
 /* Patterns before files: a row whose name a pattern writes is that pattern's key, wherever in the
  * scenario the file stands. */
 static bool world_init_populations(struct world *world, struct scenario_error *error) {
@@ -92,17 +169,38 @@ static bool world_init_populations(struct world *world, struct scenario_error *e
 }
 
 static bool world_add_populations(struct world *world, struct scenario_error *error) {
+=======
+static bool world_init_populations(struct world *world, struct scenario_error *error) {
+>>>>>>> 9789c00 (sim/world: Ctrl-C and progress while keys are loaded, and in heavy turns)
     const struct scenario *scenario = world->scenario;
     world->notes = world_array(scenario->population_count, sizeof *world->notes);
     if (!world_init_populations(world, error)) return false;
     for (uint32_t i = 0; i < scenario->population_count; i++) {
         struct population *population = &world->populations[i];
+<<<<<<< HEAD
         const struct population_config *config = &scenario->populations[i];
+=======
+        if (!population_init(population, &scenario->populations[i], world->names, &world->root,
+                             scenario->start_wall_us, error))
+            return false;
+        world->populations_ready++;
+        if (scenario->populations[i].preloaded) world->to_load += population->count;
+>>>>>>> 9789c00 (sim/world: Ctrl-C and progress while keys are loaded, and in heavy turns)
         world_note_refused(world, population);
-        if (config->preloaded)
-            world_preload(world, population);
-        else
+    }
+    return true;
+}
+
+/* False: stopped. */
+static bool world_place_populations(struct world *world) {
+    const struct scenario *scenario = world->scenario;
+    for (uint32_t i = 0; i < scenario->population_count; i++) {
+        struct population *population = &world->populations[i];
+        const struct population_config *config = &scenario->populations[i];
+        if (!config->preloaded)
             loader_init(&world->loaders[i], population, i, &world->nodes[config->server]);
+        else if (!world_preload(world, population))
+            return false;
     }
     return true;
 }
@@ -134,8 +232,9 @@ static bool world_add_timed(struct world *world, struct scenario_error *error) {
 struct world *world_create(const struct scenario *scenario, const struct world_output *output,
                            struct scenario_error *error) {
     struct world *world = world_create_empty(scenario, output);
+    error->message[0] = '\0';
     world_add_servers(world);
-    if (world_add_populations(world, error)) {
+    if (world_init_populations(world, error) && world_place_populations(world)) {
         world_add_clients(world);
         if (world_add_timed(world, error)) return world;
     }

@@ -27,6 +27,8 @@ struct world {
     uint32_t populations_ready, clients_ready, timed_ready; /* how many to release */
     char **notes;
     uint32_t note_count;
+    uint64_t loaded, to_load; /* keys there before the run, of all populations */
+    uint64_t work;            /* since interrupted() was asked last */
     ns_t now_ns;
     bool has_run;
     bool output_failed;

@@ -230,6 +230,16 @@ EOF
 check "a file before a pattern that writes its names" ends_with 0 run both.yaml --no-plot --out both
 check "gives a name once" grep -qx "(integer) 11" both/replies.txt
 
+sed 's/count: 2_000/count: 20_000_000/' small.yaml >huge.yaml
+"$lapse" run huge.yaml --no-plot --out huge >stdout 2>stderr &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+check "Ctrl-C while keys are loaded ends with 130" [ $? -eq 130 ]
+check "and says so" says "while keys were loaded"
+check "with nothing written" absent huge
+
 # ---- comparing -----------------------------------------------------------------------------------
 check "variants are compared" ends_with 0 compare small.yaml --no-plot --out c
 check "in one CSV" [ "$(cut -d, -f1,2 c/compare.csv | tr '\n' ' ')" = \

@@ -227,7 +227,8 @@ static struct scenario *parse(const struct yaml *yaml) {
 
 static struct world *run(const struct scenario *scenario, struct watch *watch) {
     struct scenario_error error;
-    struct world_output output = {watch, watch_row, watch_stream, watch_reply, watch_interrupted};
+    struct world_output output = {watch,       watch_row,         watch_stream,
+                                  watch_reply, watch_interrupted, NULL};
     *watch = (struct watch){.hash = 1};
     watch->world = world_create(scenario, &output, &error);
     if (!watch->world) ck_abort_msg("%s", error.message);

@@ -147,7 +147,8 @@ static uint32_t bench_add_command(struct bench *bench, ns_t at_ns, uint32_t serv
 
 static void bench_create_world(struct bench *bench) {
     struct scenario_error error;
-    struct world_output output = {bench, bench_row, bench_stream, bench_reply, bench_interrupted};
+    struct world_output output = {bench,       bench_row,         bench_stream,
+                                  bench_reply, bench_interrupted, NULL};
     bench->world = world_create(&bench->scenario, &output, &error);
     ck_assert_ptr_nonnull(bench->world);
 }
@@ -506,7 +507,7 @@ END_TEST
 START_TEST(event_that_does_not_parse_is_refused) {
     struct bench *bench = bench_create(1, MS);
     struct scenario_error error = {""};
-    struct world_output output = {bench, bench_row, NULL, NULL, NULL};
+    struct world_output output = {.context = bench, .row = bench_row};
     bench_add_command(bench, 0, 0, "SET \"half");
     ck_assert_ptr_null(world_create(&bench->scenario, &output, &error));
     ck_assert_ptr_nonnull(strstr(error.message, "SET"));
@@ -524,10 +525,66 @@ START_TEST(failing_output_stops_the_run) {
     struct bench *bench = bench_create(1, 1000 * MS);
     struct scenario_error error;
     uint32_t left = 3;
-    struct world_output output = {&left, refuse_row, NULL, NULL, NULL};
+    struct world_output output = {.context = &left, .row = refuse_row};
     struct world *world = world_create(&bench->scenario, &output, &error);
     ck_assert_int_eq(world_run(world), WORLD_OUTPUT_FAILED);
     ck_assert_int_eq(world_now_ns(world), 201 * MS);
+    world_destroy(world);
+    bench_destroy(bench);
+}
+END_TEST
+
+/* What loading() was told, and when it says stop. */
+struct loading {
+    uint64_t calls, done, all, stop_at;
+};
+
+static bool watch_loading(void *context, uint64_t done, uint64_t all) {
+    struct loading *loading = context;
+    ck_assert_uint_gt(done, loading->done);
+    *loading = (struct loading){loading->calls + 1, done, all, loading->stop_at};
+    return done >= loading->stop_at;
+}
+
+START_TEST(loading_says_how_far_it_is_and_stops_when_told) {
+    struct bench *bench = bench_create(2, MS);
+    struct scenario_error error;
+    struct loading loading = {.stop_at = UINT64_MAX};
+    struct world_output output = {.context = &loading, .row = refuse_row, .loading = watch_loading};
+    bench_add_keys(bench, 10000, 1000);
+    struct world *world = world_create(&bench->scenario, &output, &error);
+    ck_assert_uint_eq(loading.calls, 3);
+    ck_assert_uint_eq(loading.done, 10000);
+    ck_assert_uint_eq(loading.all, 10000);
+    ck_assert_uint_eq(engine_stats(world_engine(world, 1)).keys, 10000);
+    world_destroy(world);
+    loading = (struct loading){.stop_at = 5000};
+    ck_assert_ptr_null(world_create(&bench->scenario, &output, &error));
+    ck_assert_uint_eq(loading.calls, 2);
+    ck_assert_str_eq(error.message, "");
+    bench_destroy(bench);
+}
+END_TEST
+
+static bool keep_row(void *context, const struct trace_row *row) { return context && row; }
+
+static bool count_question(void *context, ns_t now_ns, ns_t duration_ns, uint64_t events) {
+    ++*(uint32_t *)context;
+    return now_ns > duration_ns || events == 0;
+}
+
+/* 20 turns of 50 ms of work: a handful of events. */
+START_TEST(interrupted_is_asked_by_work_as_well_as_by_events) {
+    struct bench *bench = bench_create(1, 2000 * MS);
+    struct scenario_error error;
+    uint32_t questions = 0;
+    struct world_output output = {
+        .context = &questions, .row = keep_row, .interrupted = count_question};
+    bench->prices.ps[COST_CRON] = 50000 * PS_PER_US;
+    struct world *world = world_create(&bench->scenario, &output, &error);
+    ck_assert_int_eq(world_run(world), WORLD_DONE);
+    ck_assert_uint_lt(world_event_count(world), 200);
+    ck_assert_uint_ge(questions, 13);
     world_destroy(world);
     bench_destroy(bench);
 }
@@ -582,6 +639,8 @@ int main(void) {
     tcase_add_test(replication, key_of_another_database_is_not_hidden);
     tcase_add_test(output, event_that_does_not_parse_is_refused);
     tcase_add_test(output, failing_output_stops_the_run);
+    tcase_add_test(output, loading_says_how_far_it_is_and_stops_when_told);
+    tcase_add_test(output, interrupted_is_asked_by_work_as_well_as_by_events);
     tcase_add_test(output, same_seed_gives_the_same_rows);
     TCase *all[] = {loop, rows, clients, replication, output};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
