@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "expect_value.h"
+#include "expect_witness.h"
 #include "nearest.h"
 
 #define PART_MAX 128 /* of a server's, a column's or an aggregate's name */
@@ -223,6 +224,13 @@ void expectation_destroy(struct expectation *e) {
 
 /* ---- the fold ------------------------------------------------------------------------------- */
 
+static enum witness expectation_witness(const struct expectation *e) {
+    if (e->source == SOURCE_REQUEST_US) return WITNESS_REQUESTS;
+    if (e->source == SOURCE_EXPIRY_LAG_MS) return WITNESS_DELETED;
+    return witness_of(e->source == SOURCE_TRACE ? trace_columns[e->column].name
+                                                : summary_columns[e->column].name);
+}
+
 static void value_keep(struct expectation *e, int64_t value) {
     if (e->rows == e->capacity) {
         e->capacity = e->capacity ? e->capacity * 2 : 256;
@@ -234,6 +242,7 @@ static void value_keep(struct expectation *e, int64_t value) {
 
 void expectation_add_row(struct expectation *e, const struct trace_row *row) {
     if (e->source != SOURCE_TRACE || strcmp(row->server, e->server_name) != 0) return;
+    if (!witness_in_row(expectation_witness(e), row)) return;
     int64_t value = trace_value(row, e->column);
     if (is_percentile(e->aggregate)) value_keep(e, value);
     e->max = e->rows && e->max > value ? e->max : value;
@@ -298,7 +307,7 @@ static struct figure figure_of_rows(const struct expectation *e) {
 }
 
 static struct figure figure_of_histogram(const struct expectation *e, const struct histogram *h) {
-    struct figure figure = {h && h->count > 0, 0, 1};
+    struct figure figure = {h->count > 0, 0, 1};
     if (!figure.known) return figure;
     switch (e->aggregate) {
     case AGGREGATE_MAX:
@@ -320,11 +329,16 @@ static struct figure figure_of_histogram(const struct expectation *e, const stru
 
 /* A summary says -1 for what did not happen in its run: that is no small figure. */
 static struct figure figure_of_summary(const struct expectation *e,
-                                       const struct summary_row *summaries, size_t count) {
+                                       const struct summary_row *summaries, size_t count,
+                                       const struct histogram *request_us,
+                                       const struct histogram *expiry_lag_ms) {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(summaries[i].server, e->server_name) != 0) continue;
-        int64_t value = summary_value(&summaries[i], e->column);
-        return (struct figure){value >= 0, value, e->scale};
+        const struct summary_row *row = &summaries[i];
+        if (strcmp(row->server, e->server_name) != 0) continue;
+        int64_t value = summary_value(row, e->column);
+        bool known = value >= 0 &&
+                     witness_in_summary(expectation_witness(e), row, request_us, expiry_lag_ms);
+        return (struct figure){known, value, e->scale};
     }
     return (struct figure){0};
 }
@@ -355,24 +369,39 @@ static bool comparison_holds(enum comparison comparison, int order) {
     return false;
 }
 
+static struct figure figure_of(const struct expectation *e, const struct summary_row *summaries,
+                               size_t count, const struct histogram *request_us,
+                               const struct histogram *expiry_lag_ms) {
+    switch (e->source) {
+    case SOURCE_SUMMARY:
+        return figure_of_summary(e, summaries, count, request_us, expiry_lag_ms);
+    case SOURCE_TRACE:
+        return figure_of_rows(e);
+    case SOURCE_REQUEST_US:
+        return figure_of_histogram(e, request_us);
+    case SOURCE_EXPIRY_LAG_MS:
+        break;
+    }
+    return figure_of_histogram(e, expiry_lag_ms);
+}
+
 struct expectation_result expectation_finish(const struct expectation *e,
                                              const struct summary_row *summaries,
                                              size_t summary_count,
                                              const struct histogram *const *request_us,
                                              const struct histogram *const *expiry_lag_ms) {
     struct figure figure =
-        e->source == SOURCE_SUMMARY      ? figure_of_summary(e, summaries, summary_count)
-        : e->source == SOURCE_REQUEST_US ? figure_of_histogram(e, request_us[e->server])
-        : e->source == SOURCE_TRACE      ? figure_of_rows(e)
-                                         : figure_of_histogram(e, expiry_lag_ms[e->server]);
+        figure_of(e, summaries, summary_count, request_us[e->server], expiry_lag_ms[e->server]);
     struct expectation_result result = {.known = figure.known};
+    enum witness witness = expectation_witness(e);
+    bool never = e->source == SOURCE_SUMMARY && witness == WITNESS_NONE;
     if (figure.known) {
         result.holds = comparison_holds(e->comparison, figure_compare(figure, e->threshold_milli));
         expect_value_print(figure.value, figure.scale, e->kind, result.figure,
                            sizeof(result.figure));
     } else {
         snprintf(result.figure, sizeof(result.figure), "%s",
-                 e->source == SOURCE_SUMMARY ? "never in this run" : "no value in this run");
+                 never ? "never in this run" : witness_missing(witness));
     }
     return result;
 }

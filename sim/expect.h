@@ -26,7 +26,8 @@ void expectation_add_row(struct expectation *, const struct trace_row *);
 
 struct expectation_result {
     bool holds;
-    bool known;      /* false: no row to speak of; then it does not hold */
+    bool known;      /* false: nothing to measure, as of requests that never came; then it does not
+                        hold, whatever the comparison */
     char figure[64]; /* the figure with its unit, as printed */
 };
 struct expectation_result expectation_finish(const struct expectation *,

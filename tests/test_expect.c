@@ -103,8 +103,44 @@ START_TEST(what_never_happened_holds_nothing) {
     struct expectation_result never = finish("near.eu.reclaimed_99_ms < 8s");
     ck_assert(!never.known && !never.holds);
     ck_assert_str_eq(never.figure, "never in this run");
-    never = finish("p99(near.eu.request_us) < 8s");
-    ck_assert(!never.known && !never.holds);
+}
+END_TEST
+
+START_TEST(what_could_not_be_measured_is_unknown_and_holds_nothing) {
+    static const char *const lines[][2] = {
+        {"p99(near.eu.request_us) < 8s", "unknown: no request in this run"},
+        {"max(near.eu.request_us) >= 0ms", "unknown: no request in this run"},
+        {"max(near.eu.request_p99_us) < 5ms", "unknown: no request in this run"},
+        {"near.eu.request_max_us != 1ms", "unknown: no request in this run"},
+        {"max(near.eu.expiry_lag_ms) < 1s", "unknown: no key was deleted past its deadline"},
+        {"near.eu.expiry_lag_p99_ms < 1s", "unknown: no key was deleted past its deadline"},
+        {"max(master.expiry_lag_max_ms) < 1s", "unknown: no key was deleted past its deadline"},
+        {"max(master.lag_ms) < 1s", "unknown: a master lags behind nobody"},
+        {"master.lag_bytes_max < 1KiB", "unknown: a master lags behind nobody"},
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct expectation_result result = finish(lines[i][0]);
+        ck_assert_msg(!result.known && !result.holds, "%s", lines[i][0]);
+        ck_assert_str_eq(result.figure, lines[i][1]);
+    }
+    figure_is("near.eu.requests == 0", true, "0");
+    figure_is("max(near.eu.lag_ms) < 1s", true, "0 ms");
+}
+END_TEST
+
+START_TEST(rows_without_requests_have_no_latency) {
+    struct histogram none;
+    histogram_reset(&none);
+    const struct histogram *nones[] = {&none, &none};
+    struct expectation *e = parse("min(master.request_p50_us) >= 7us");
+    struct trace_row row = {.server = "master", .role = "master"};
+    expectation_add_row(e, &row);
+    row.requests = 3, row.request_p50_us = 7;
+    expectation_add_row(e, &row);
+    struct expectation_result result = expectation_finish(e, NULL, 0, nones, nones);
+    ck_assert_str_eq(result.figure, "7 us");
+    ck_assert(result.holds);
+    expectation_destroy(e);
 }
 END_TEST
 
@@ -182,6 +218,8 @@ int main(void) {
     tcase_add_test(tests, latencies_come_from_all_requests_of_the_run);
     tcase_add_test(tests, the_summary_is_asked_by_column);
     tcase_add_test(tests, what_never_happened_holds_nothing);
+    tcase_add_test(tests, what_could_not_be_measured_is_unknown_and_holds_nothing);
+    tcase_add_test(tests, rows_without_requests_have_no_latency);
     tcase_add_test(tests, units_are_those_of_the_column);
     tcase_add_test(tests, a_mistake_is_named_with_the_nearest_word);
     tcase_add_test(tests, random_bytes_are_refused_or_parsed_and_never_crash);
