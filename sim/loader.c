@@ -92,15 +92,18 @@ void loader_answer(struct loader *loader, const struct inbox_item *item, ns_t no
 }
 
 /* The wall clock of the run's start, not of a server with an offset: deadlines are one truth. */
-void loader_preload(struct population *population, uint32_t first, uint32_t end,
-                    struct node *const *nodes, uint32_t count) {
+uint32_t loader_preload(struct population *population, uint32_t first, uint32_t end,
+                        struct node *const *nodes, uint32_t count) {
     us_t start_wall_us = nodes[0]->env->start_wall_us;
     ms_t start_ms = wall_ms_of(start_wall_us);
+    uint32_t past = 0;
     for (uint32_t i = first; i < end; i++) {
         struct population_item item = population_next(population, i, start_ms, start_wall_us);
         ms_t deadline_ms = item.deadline_ms;
         if (deadline_ms < 0 && item.ttl_ms >= 0) deadline_ms = start_ms + item.ttl_ms;
+        past += deadline_ms >= 0 && deadline_ms < start_ms;
         for (uint32_t n = 0; n < count; n++)
             engine_preload(nodes[n]->engine, item.db, item.key, &item.value, deadline_ms);
     }
+    return past;
 }

@@ -23,8 +23,9 @@ void loader_init(struct loader *, struct population *, uint32_t index, struct no
 void loader_on_load(struct loader *, ns_t now_ns);
 void loader_answer(struct loader *, const struct inbox_item *, ns_t now_ns);
 
-/* Puts items [first, end) of a preloaded population into these servers. */
-void loader_preload(struct population *, uint32_t first, uint32_t end, struct node *const *nodes,
-                    uint32_t count);
+/* Puts items [first, end) of a preloaded population into these servers. Returns how many have a
+ * deadline that lies before the start of the run. */
+uint32_t loader_preload(struct population *, uint32_t first, uint32_t end,
+                        struct node *const *nodes, uint32_t count);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,17 @@ static void note_add(struct recording *r, const char *note) {
     ASSERT(r->notes);
     r->notes[count] = copy(note);
     r->notes[count + 1] = NULL;
+}
+
+static void note_print(struct recording *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void note_print(struct recording *r, const char *format, ...) {
+    char note[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(note, sizeof(note), format, list);
+    va_end(list);
+    note_add(r, note);
 }
 
 static const char **server_names(const struct scenario *scenario) {
@@ -95,7 +107,10 @@ struct running {
     struct progress progress;
     struct resp_buffer command; /* of the stream, reused */
     uint32_t stream_server;     /* the first master */
+    uint64_t error_replies;     /* to timed events */
 };
+
+#define ERROR_NOTES_MAX 10
 
 static void summaries_create(struct running *run) {
     const struct scenario *scenario = run->recording->scenario;
@@ -141,11 +156,23 @@ static bool on_stream(void *context, uint32_t server, ns_t at_ns,
     return !ferror(stream) && !(times && ferror(times));
 }
 
+/* A mistake in a scenario's command would else be seen by nobody who does not read replies.txt. */
+static void note_error_reply(struct running *run, const struct event_config *config,
+                             const char *resp, size_t length) {
+    struct recording *r = run->recording;
+    const char *end = memchr(resp, '\r', length);
+    if (++run->error_replies > ERROR_NOTES_MAX) return;
+    note_print(r, "the event at %" PRId64 " ms, `%.200s` on %s, was answered with an error: %.*s",
+               config->at_ns / NS_PER_MS, config->text, r->scenario->servers[config->server].name,
+               (int)(end ? end - resp : (ptrdiff_t)length) - 1, resp + 1);
+}
+
 static bool on_event_reply(void *context, uint32_t event, ns_t at_ns, const char *resp,
                            size_t length) {
     struct running *run = context;
     const struct scenario *scenario = run->recording->scenario;
     const struct event_config *config = &scenario->events[event];
+    if (length > 1 && *resp == '-') note_error_reply(run, config, resp, length);
     FILE *stream = recording_files_replies(&run->files);
     return stream && replies_write(stream, at_ns, scenario->servers[config->server].name,
                                    config->text, resp, length);
@@ -230,11 +257,26 @@ static bool files_finish(struct running *run, const struct summary_row *rows) {
     return done;
 }
 
+/* What makes a run say less than its reader may think. */
+static void notes_finish(struct running *run, const struct summary_row *rows) {
+    struct recording *r = run->recording;
+    for (size_t i = 0; world_note(run->world, i); i++) note_add(r, world_note(run->world, i));
+    if (run->error_replies > ERROR_NOTES_MAX)
+        note_print(r, "%" PRIu64 " more errors are in replies.txt",
+                   run->error_replies - ERROR_NOTES_MAX);
+    bool any = false;
+    for (uint32_t i = 0; i < r->scenario->server_count; i++)
+        any = any || rows[i].stale_keys_peak > 0 || rows[i].expired_total > 0;
+    if (!any)
+        note_print(r, "no key reached its deadline within the %" PRId64 " ms of this run",
+                   r->scenario->duration_ns / NS_PER_MS);
+}
+
 static enum exit_code run_finish(struct running *run) {
     struct recording *r = run->recording;
     struct summary_row *rows = summaries_finish(run);
     expectations_judge(run, rows);
-    for (size_t i = 0; world_note(run->world, i); i++) note_add(r, world_note(run->world, i));
+    notes_finish(run, rows);
     r->events = world_event_count(run->world);
     bool written = files_finish(run, rows);
     free(rows);

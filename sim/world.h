@@ -46,7 +46,8 @@ const struct histogram *world_client_us(const struct world *, uint32_t client);
 uint64_t world_event_count(const struct world *);
 ns_t world_now_ns(const struct world *);
 struct names *world_names(struct world *);
-/* Notes of the run for the user (rows of a CSV that were refused); NULL past the last. */
+/* Notes of the run for the user (rows of a CSV that were refused, deadlines before the start); NULL
+ * past the last. */
 const char *world_note(const struct world *, size_t index);
 
 /* Lets links drain: runs on without clients, events and expiry (DEBUG SET-ACTIVE-EXPIRE 0

@@ -1,9 +1,12 @@
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
+#include "complain.h"
 #include "world_state.h"
 
 #define ITEMS_PER_QUESTION 4096 /* between two calls of loading() */
+#define NOTE_BYTES         4096
 
 /* Nodes and links are pointed to, so each kind lies in one array that never moves. */
 static void *world_array(size_t count, size_t size) {
@@ -54,6 +57,34 @@ static void world_add_servers(struct world *world) {
     }
 }
 
+static void world_add_note(struct world *world, const char *format, ...) PRINTF_LIKE(2, 3);
+static void world_add_note(struct world *world, const char *format, ...) {
+    char *note = world_array(1, NOTE_BYTES);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(note, NOTE_BYTES, format, list);
+    va_end(list);
+    world->notes[world->note_count++] = note;
+}
+
+static void world_note_refused(struct world *world, const struct population *population) {
+    const struct csv_rows *rows = population->rows;
+    if (!rows || rows->refused == 0) return;
+    world_add_note(world, "population %s: %" PRIu32 " rows of %s refused: %s",
+                   population->config->name, rows->refused, population->config->from,
+                   rows->refused_lines);
+}
+
+/* A dump of last week is nothing but stale keys, which is seldom meant. */
+static void world_note_past(struct world *world, const struct population *population,
+                            uint32_t past) {
+    if (past == 0) return;
+    world_add_note(world,
+                   "population %s: %" PRIu32 " of %" PRIu32 " keys have deadlines before the start "
+                   "of the run; is `start` when they were taken?",
+                   population->config->name, past, population->count);
+}
+
 /* The owner of a population and its replicas; the caller frees the list. */
 static struct node **world_holders(struct world *world, const struct population *population,
                                    uint32_t *count) {
@@ -76,27 +107,18 @@ static bool world_goes_on_loading(struct world *world, uint32_t items) {
 
 /* False: stopped. */
 static bool world_preload(struct world *world, struct population *population) {
-    uint32_t count;
+    uint32_t count, past = 0;
     struct node **nodes = world_holders(world, population, &count);
     bool goes_on = true;
     for (uint32_t i = 0, items; goes_on && i < population->count; i += items) {
         items =
             population->count - i < ITEMS_PER_QUESTION ? population->count - i : ITEMS_PER_QUESTION;
-        loader_preload(population, i, i + items, nodes, count);
+        past += loader_preload(population, i, i + items, nodes, count);
         goes_on = world_goes_on_loading(world, items);
     }
     free(nodes);
+    world_note_past(world, population, past);
     return goes_on;
-}
-
-static void world_note_refused(struct world *world, const struct population *population) {
-    const struct csv_rows *rows = population->rows;
-    if (!rows || rows->refused == 0) return;
-    char *note = world_array(1, 4096);
-    snprintf(note, 4096, "population %s: %" PRIu32 " rows of %s refused: %s",
-             population->config->name, rows->refused, population->config->from,
-             rows->refused_lines);
-    world->notes[world->note_count++] = note;
 }
 
 /* Patterns before files: a row whose name a pattern writes is that pattern's key, wherever in the
@@ -117,7 +139,7 @@ static bool world_register_populations(struct world *world, struct scenario_erro
 
 static bool world_init_populations(struct world *world, struct scenario_error *error) {
     const struct scenario *scenario = world->scenario;
-    world->notes = world_array(scenario->population_count, sizeof *world->notes);
+    world->notes = world_array(2 * (size_t)scenario->population_count, sizeof *world->notes);
     if (!world_register_populations(world, error)) return false;
     for (uint32_t i = 0; i < scenario->population_count; i++) {
         if (scenario->populations[i].preloaded) world->to_load += world->populations[i].count;

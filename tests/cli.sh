@@ -76,6 +76,28 @@ check "there" test -f out/small/few/run.json
 check "another seed ends with 0 too" ends_with 0 run small.yaml --no-plot --seed 7 --out seven
 check "and is another run" eval '! same_bytes seven/trace.csv out/small/trace.csv'
 
+sed '/^  keys:/s/deadline: 1s/deadline: 1h/; /^expect/,$d; /^events/a\
+  - {at: 1s, server: master, command: "SET a b PX nonsense"}' small.yaml >noted.yaml
+check "errors and runs without a deadline are noted" ends_with 0 run noted.yaml --no-plot --out noted
+check "the error with its command and text" \
+    says '`SET a b PX nonsense` on master, was answered with an error: ERR value is not an integer'
+check "which is in the replies too" grep -q "(error) ERR value is not an integer" noted/replies.txt
+check "that no deadline fell into the run" says "note: no key reached its deadline within the 3000 ms"
+cat >past.yaml <<'YAML'
+name: past
+start: 2026-01-01T00:00:00Z
+duration: 1s
+servers: {master: {}}
+populations: {old: {from: past.csv}}
+YAML
+cat >past.csv <<'CSV'
+database,type,key,size_in_bytes,encoding,num_elements,len_largest_element,expiry
+0,string,a,100,string,32,32,2025-12-25T00:00:00.000000
+0,string,b,100,string,32,32,2026-01-25T00:00:00.000000
+CSV
+check "a dump of last week" ends_with 0 run past.yaml --no-plot --out past
+check "is noted to be one" says "note: population old: 1 of 2 keys have deadlines before the start"
+
 # ---- repeating -----------------------------------------------------------------------------------
 cp -r out/small was
 rm small.yaml
