@@ -20,7 +20,7 @@ static const struct line {
     {"stale_percent_peak", FIGURE_PERCENT, "stale share, most"},
     {"stale_memory_peak_bytes", FIGURE_BYTES, "memory held by stale keys"},
     {"used_memory_peak_bytes", FIGURE_BYTES, "used memory, most"},
-    {"storm_start_ms", FIGURE_MS, "stale keys gather from"},
+    {"storm_start_ms", FIGURE_MS, "storm: past half its peak at"},
     {"reclaimed_50_ms", FIGURE_MS, "half reclaimed after"},
     {"reclaimed_99_ms", FIGURE_MS, "99 % reclaimed after"},
     {"reclaimed_100_ms", FIGURE_MS, "all reclaimed after"},

@@ -54,11 +54,10 @@ static void keep_max(int64_t *max, int64_t value) {
 
 /* ---- the storm ---- */
 
-/* The last row before now with at most 1 % of this many stale keys; the first row if there is none.
- */
+/* The last row before now with at most half as many stale keys; the first row if there is none. */
 static ms_t summary_storm_start(const struct summary *summary, int64_t peak) {
     for (size_t i = summary->low_count; i > 0; i--)
-        if (summary->lows[i - 1].stale_keys * 100 <= peak) return summary->lows[i - 1].at_ms;
+        if (summary->lows[i - 1].stale_keys * 2 <= peak) return summary->lows[i - 1].at_ms;
     return summary->first_ms;
 }
 

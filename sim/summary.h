@@ -7,11 +7,12 @@
 #include "histogram.h"
 #include "trace.h"
 
-/* X(field, kind, help). "Reclaimed" speaks of the largest heap of stale keys in the run: it starts
- * at the last row before the peak at which stale keys were at most 1 % of it (or the first row),
- * and p % are reclaimed at the first row after the peak with at most 100 - p % of the peak left.
- * -1: never in this run, or no stale key in it. Of two heaps as large the first one counts; times
- * are differences of t_ms. stale_key_seconds joins the rows by straight lines. */
+/* X(field, kind, help). "Reclaimed" speaks of the largest heap of stale keys in the run, the storm:
+ * it starts at the last row before the peak at which stale keys were at most half of it (or the
+ * first row), and p % are reclaimed at the first row after the peak with at most 100 - p % of the
+ * peak left. Half, as a server that expires steadily always holds some stale keys, which are no
+ * storm yet. -1: never in this run, or no stale key in it. Of two heaps as large the first one
+ * counts; times are differences of t_ms. stale_key_seconds joins the rows by straight lines. */
 #define SUMMARY_LIST(X)                                                                            \
     X(rows, INT, "rows in the trace")                                                              \
     X(keys_at_end, INT, "keys at the end")                                                         \
@@ -21,8 +22,8 @@
     X(stale_percent_peak, MILLI, "largest stale_percent of a row")                                 \
     X(stale_key_seconds, INT, "area under stale keys")                                             \
     X(stale_memory_peak_bytes, INT, "most bytes that stale keys held")                             \
-    X(storm_start_ms, INT, "when the largest heap of stale keys began")                            \
-    X(reclaimed_50_ms, INT, "time from there until half of it was gone")                           \
+    X(storm_start_ms, INT, "last row before the peak of stale keys with at most half of it")       \
+    X(reclaimed_50_ms, INT, "time from there until half of the peak was gone")                     \
     X(reclaimed_90_ms, INT, "until 90 % were")                                                     \
     X(reclaimed_99_ms, INT, "until 99 % were")                                                     \
     X(reclaimed_100_ms, INT, "until all were")                                                     \
