@@ -13,7 +13,9 @@ enum option_key { OPTION_OUT = 'o', OPTION_VARIANTS = 'v', OPTION_NO_PLOT = 256 
 static const struct argp_option options[] = {
     {"out", OPTION_OUT, "DIR", 0, "Write there (default out/NAME)", 0},
     {"variants", OPTION_VARIANTS, "A,B,...", 0,
-     "These variants, in this order (default all; `base` is the scenario without one)", 0},
+     "These variants, in this order; `base` is the scenario without one (default all, after `base` "
+     "unless a variant without overrides stands for it)",
+     0},
     {"no-plot", OPTION_NO_PLOT, NULL, 0, "Draw no picture", 0},
     {0}};
 
@@ -56,15 +58,21 @@ static error_t option_take(int key, char *value, struct argp_state *state) {
     return 0;
 }
 
-/* The variants asked for, cut out of `list`, or all that the scenario has; returns how many. */
-static size_t variants_choose(char *list, const struct scenario *scenario,
-                              const char *variants[VARIANTS_MAX]) {
+/* The variants asked for, cut out of `list`; returns how many. */
+static size_t variants_cut(char *list, const char *variants[VARIANTS_MAX]) {
     size_t count = 0;
     char *rest = NULL;
-    for (char *name = list ? strtok_r(list, ",", &rest) : NULL; name && count < VARIANTS_MAX;
+    for (char *name = strtok_r(list, ",", &rest); name && count < VARIANTS_MAX;
          name = strtok_r(NULL, ",", &rest))
         variants[count++] = name;
-    for (uint32_t i = 0; !list && i < scenario->variant_count && count < VARIANTS_MAX; i++)
+    return count;
+}
+
+/* All that the scenario has, beside what they vary: a column twice the same would be noise. */
+static size_t variants_all(const struct scenario *scenario, const char *variants[VARIANTS_MAX]) {
+    size_t count = 0;
+    if (scenario->variant_count && !scenario->base_is_a_variant) variants[count++] = "base";
+    for (uint32_t i = 0; i < scenario->variant_count && count < VARIANTS_MAX; i++)
         variants[count++] = scenario->variants[i];
     return count;
 }
@@ -109,7 +117,8 @@ static enum exit_code compare(const struct scenario_file *file, struct arguments
     const char *variants[VARIANTS_MAX];
     enum exit_code code = EXIT_INPUT;
     if (recording_load(&base, &order)) {
-        size_t count = variants_choose(a->variants, base.scenario, variants);
+        size_t count = a->variants ? variants_cut(a->variants, variants)
+                                   : variants_all(base.scenario, variants);
         char *folder = a->out ? strdup(a->out) : folder_default(base.scenario->name);
         struct comparison comparison = {order, variants, count, folder,
                                         has_variant(base.scenario, "base")};

@@ -133,6 +133,7 @@ struct scenario {
     uint32_t expectation_count;
     char **variants; /* names, in file order */
     uint32_t variant_count;
+    bool base_is_a_variant;    /* one of them has no overrides, or is called `base` */
     char *variant;             /* the one laid over, or NULL */
     struct profile **profiles; /* price tables from files, each named once */
     uint32_t profile_count;

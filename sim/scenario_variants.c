@@ -74,6 +74,8 @@ static bool list_names(struct draft *draft, const struct tree_node *variants) {
             return draft_refuse(draft, item->value, "variant %s is %s; expected a map of overrides",
                                 quote(item->key->text, item->key->length).text,
                                 tree_kind_name(item->value));
+        bool changes = item->value->kind == TREE_MAP && item->value->count > 0;
+        if (!changes || strcmp(item->key->text, "base") == 0) s->base_is_a_variant = true;
         s->variants[s->variant_count++] = heap_text(item->key->text, item->key->length);
     }
     return true;

@@ -265,11 +265,14 @@ check "with nothing written" absent huge
 # ---- comparing -----------------------------------------------------------------------------------
 check "variants are compared" ends_with 0 compare small.yaml --no-plot --out c
 check "in one CSV" [ "$(cut -d, -f1,2 c/compare.csv | tr '\n' ' ')" = \
-    "variant,server few,master few,far quick,master quick,far " ]
-check "with a folder each" has_only c "compare.csv few quick"
+    "variant,server base,master base,far few,master few,far quick,master quick,far " ]
+check "with a folder each" has_only c "base compare.csv few quick"
 check "whose bytes are those of a run alone" same_bytes c/few/trace.csv out/small/few/trace.csv
 check "some variants, with the base" ends_with 0 compare small.yaml --no-plot --out d --variants quick,base
 check "in the order asked for" [ "$(cut -d, -f1 d/compare.csv | uniq | tr '\n' ' ')" = "variant quick base " ]
+sed 's/^  few: .*/  few: {}/' small.yaml >full.yaml
+check "variants of which one changes nothing" ends_with 0 compare full.yaml --no-plot --out d2
+check "need no base beside them" has_only d2 "compare.csv few quick"
 check "a failing variant ends with 1" ends_with 1 compare failing.yaml --no-plot --out e
 
 # ---- pictures ------------------------------------------------------------------------------------
