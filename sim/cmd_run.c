@@ -163,7 +163,7 @@ static enum exit_code run_order(struct recording_order *order, const struct argu
                                 const struct manifest *then) {
     struct recording r;
     enum exit_code code = EXIT_INPUT;
-    if (recording_load(&r, order)) {
+    if (recording_load(&r, order) && (then || recording_check_variants(&r))) {
         char *folder = folder_choose(a, r.scenario, order->variant);
         order->folder = folder;
         code = run_loaded(&r, a->no_plot);

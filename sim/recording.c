@@ -88,6 +88,18 @@ bool recording_load(struct recording *r, const struct recording_order *order) {
     return expectations_load(r);
 }
 
+bool recording_check_variants(const struct recording *r) {
+    bool sound = true;
+    for (uint32_t i = 0; sound && i < r->scenario->variant_count; i++) {
+        struct recording_order order = *r->order;
+        struct recording variant;
+        order.variant = r->scenario->variants[i];
+        sound = recording_load(&variant, &order);
+        recording_release(&variant);
+    }
+    return sound;
+}
+
 void recording_release(struct recording *r) {
     uint32_t count = r->expectations ? r->scenario->expectation_count : 0;
     for (uint32_t i = 0; i < count; i++) expectation_destroy(r->expectations[i]);

@@ -36,6 +36,10 @@ struct recording {
 /* Loads and checks; says what is wrong and returns false. Release in either case. */
 bool recording_load(struct recording *, const struct recording_order *);
 
+/* Is every variant of the file sound too, expectations and all? Says what is not. A mistake in one
+ * is else found only by who runs it. */
+bool recording_check_variants(const struct recording *);
+
 /* Runs and writes. Failures are said. EXIT_FINE, EXIT_EXPECTATION, EXIT_INPUT (a population's
  * file), EXIT_OUTPUT or EXIT_INTERRUPTED. */
 enum exit_code recording_run(struct recording *);

@@ -189,6 +189,13 @@ check "is named with its place" says "wrong.yaml:3:1:"
 check "a wrong expectation" ends_with 2 run misspelt.yaml --out wrong
 check "is named with its place" says "misspelt.yaml:19:5:"
 check "and the nearest column" says "did you mean 'stale_keys'?"
+sed 's/config.hz: 100/config.hertz: 100/' small.yaml >variant.yaml
+check "a wrong path in a variant that is not run" ends_with 2 run variant.yaml --out wrong
+check "is named with its place" says "variant.yaml:16:"
+check "and the nearest key" says "did you mean 'hz'?"
+sed 's/count: 100}/expect: ["max(far.kesy) < 1"]}/; s/populations.keys.expect/expect/' small.yaml >variant.yaml
+check "a wrong expectation in one, too" ends_with 2 run variant.yaml --variant quick --out wrong
+check "is named with its place" says "variant.yaml:15:"
 head -c 4096 /dev/urandom >noise.yaml
 check "binary noise" ends_with 2 run noise.yaml --out wrong
 : >empty.yaml
