@@ -1,5 +1,5 @@
-/* bounds: every maximum of the engine in one place, with its reason. (Not called limits.h, so that the
- * C library's header of that name stays in reach.) */
+/* bounds: every maximum of the engine in one place, with its reason. (Not called limits.h, so that
+ * the C library's header of that name stays in reach.) */
 #ifndef LAPSE_CORE_BOUNDS_H
 #define LAPSE_CORE_BOUNDS_H
 

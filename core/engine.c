@@ -72,6 +72,7 @@ void engine_destroy(struct engine *engine) {
     for (int i = 0; i < DATABASES_MAX; i++) db_release(&engine->dbs[i]);
     backlog_release(&engine->backlog);
     propagate_release(&engine->propagate);
+    command_queue_release(&engine->held);
     for (int class = 0; class < MEMORY_CLASS_COUNT; class ++)
         ASSERT(class == MEMORY_BASE || engine->memory.bytes[class] == 0);
     free(engine->clients);

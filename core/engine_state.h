@@ -3,10 +3,10 @@
 #ifndef LAPSE_CORE_ENGINE_STATE_H
 #define LAPSE_CORE_ENGINE_STATE_H
 
+#include "bounds.h"
 #include "db.h"
 #include "engine.h"
 #include "expire.h"
-#include "bounds.h"
 #include "propagate.h"
 
 struct client {
@@ -47,7 +47,8 @@ struct engine {
     int64_t applied_offset; /* of the master's stream; advances after each command, over a MULTI at
                                its EXEC */
     int64_t read_offset;
-    bool in_multi; /* inside the stream's MULTI ... EXEC: one cached time, one flush */
+    bool in_multi;             /* inside the stream's MULTI ... EXEC */
+    struct command_queue held; /* what came since its MULTI; executed at its EXEC */
     /* the running command */
     uint64_t dirty;
     uint64_t commands_processed;

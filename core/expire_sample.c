@@ -1,5 +1,5 @@
-#include "expire.h"
 #include "bounds.h"
+#include "expire.h"
 
 #define BUCKETS_PER_KEY_MAX 20 /* empty buckets that one wanted key may cost (6.0 expire.c) */
 #define CLASSIC_REPEAT_OVER 5  /* a quarter of 20 lookups, compared as a count (5.0 expire.c) */

@@ -1,8 +1,5 @@
 #include "propagate.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define BOOKED_APART_BYTES 16384 /* a longer argument can need a block of its own size */
 
 void propagate_init(struct propagate *p, const struct stream_policy *policy,
@@ -17,10 +14,7 @@ void propagate_init(struct propagate *p, const struct stream_policy *policy,
                             .selected_db = -1};
 }
 
-void propagate_release(struct propagate *p) {
-    free(p->queue);
-    free(p->args);
-}
+void propagate_release(struct propagate *p) { command_queue_release(&p->queue); }
 
 /* The server appends token by token, which matters only where one token is larger than a block:
  * then the block is made to its measure. Everything shorter is booked in one go. */
@@ -68,19 +62,6 @@ void propagate_feed(struct propagate *p, int db, const struct command *command,
     feed(p, (uint8_t)(p->selected_db < 0 ? 0 : p->selected_db), command, argv, argc);
 }
 
-static void reserve(struct propagate *p, uint32_t argc) {
-    if (p->queue_count == p->queue_capacity) {
-        p->queue_capacity = p->queue_capacity ? p->queue_capacity * 2 : 64;
-        p->queue = realloc(p->queue, p->queue_capacity * sizeof *p->queue);
-        ASSERT(p->queue);
-    }
-    while (p->arg_count + argc > p->arg_capacity) {
-        p->arg_capacity = p->arg_capacity ? p->arg_capacity * 2 : 256;
-        p->args = realloc(p->args, p->arg_capacity * sizeof *p->args);
-        ASSERT(p->args);
-    }
-}
-
 void propagate_command(struct propagate *p, uint8_t db, const struct command *command,
                        const struct arg *argv, uint32_t argc) {
     if (!p->listening) return;
@@ -88,11 +69,7 @@ void propagate_command(struct propagate *p, uint8_t db, const struct command *co
         propagate_feed(p, db, command, argv, argc);
         return;
     }
-    reserve(p, argc);
-    p->queue[p->queue_count++] = (struct queued_command){
-        .command = command, .first_arg = p->arg_count, .argc = argc, .db = db};
-    memcpy(p->args + p->arg_count, argv, argc * sizeof *argv);
-    p->arg_count += argc;
+    command_queue_push(&p->queue, db, command, argv, argc);
 }
 
 void propagate_word(struct propagate *p, uint8_t db, enum word word, key_id key) {
@@ -104,14 +81,14 @@ void propagate_word(struct propagate *p, uint8_t db, enum word word, key_id key)
 /* MULTI carries the first entry's database and EXEC the last one's, so in 7.0 a SELECT precedes the
  * MULTI. */
 void propagate_flush(struct propagate *p, bool wrap) {
-    uint32_t count = p->queue_count;
+    uint32_t count = p->queue.count;
     if (count == 0) return;
     wrap = wrap && count > 1;
-    if (wrap) feed_word(p, p->queue[0].db, WORD_MULTI);
+    if (wrap) feed_word(p, p->queue.commands[0].db, WORD_MULTI);
     for (uint32_t i = 0; i < count; i++) {
-        const struct queued_command *q = &p->queue[i];
-        propagate_feed(p, q->db, q->command, p->args + q->first_arg, q->argc);
+        const struct queued_command *q = &p->queue.commands[i];
+        propagate_feed(p, q->db, q->command, command_queue_argv(&p->queue, i), q->argc);
     }
-    if (wrap) feed_word(p, p->queue[count - 1].db, WORD_EXEC);
-    p->queue_count = p->arg_count = 0;
+    if (wrap) feed_word(p, p->queue.commands[count - 1].db, WORD_EXEC);
+    command_queue_clear(&p->queue);
 }

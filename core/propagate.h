@@ -7,6 +7,7 @@
 
 #include "backlog.h"
 #include "base.h"
+#include "command_queue.h"
 #include "cost.h"
 #include "observe.h"
 #include "request.h"
@@ -20,13 +21,6 @@ struct stream_policy {
     bool ping_is_lower; /* 6.2 and later write "ping" */
 };
 
-struct queued_command {
-    const struct command *command;
-    uint32_t first_arg; /* index into args */
-    uint32_t argc;
-    uint8_t db;
-};
-
 struct propagate {
     const struct stream_policy *policy;
     struct backlog *backlog;
@@ -34,10 +28,7 @@ struct propagate {
     const struct texts *texts;
     const struct keys *keys;
     struct cpu *cpu;
-    struct queued_command *queue;
-    uint32_t queue_count, queue_capacity;
-    struct arg *args;
-    uint32_t arg_count, arg_capacity;
+    struct command_queue queue;
     int selected_db; /* slaveseldb; -1: the next command needs a SELECT */
     bool listening;  /* master with a backlog */
     const struct command *commands[WORDS_KNOWN]; /* of the words that are commands, by enum word */

@@ -25,14 +25,37 @@ void engine_replica_acked(struct engine *engine, int replica, int64_t offset) {
     r->ack_time_s = wall_ms_of(engine->cpu.began.wall_us) / 1000;
 }
 
-/* Within MULTI ... EXEC the applied offset stands still and jumps at the EXEC (7.0 networking.c
- * commandProcessed); the bytes go into the replica's own backlog, from which its own replicas would
- * be fed. */
+static void apply(struct engine *engine, const struct request *request) {
+    command_execute(engine, engine->master_client, request);
+}
+
+/* One cached time for all that MULTI held back (7.0 multi.c execCommand). */
+static void apply_held(struct engine *engine) {
+    engine->host.command_now_ms = cpu_wall_ms(&engine->cpu);
+    for (uint32_t i = 0; i < engine->held.count; i++) {
+        const struct queued_command *q = &engine->held.commands[i];
+        struct request request = {q->command, command_queue_argv(&engine->held, i), q->argc};
+        apply(engine, &request);
+    }
+    command_queue_clear(&engine->held);
+}
+
+/* From MULTI to EXEC commands are held back and the applied offset stands still; both jump at the
+ * EXEC (7.0 networking.c commandProcessed). The bytes go into the replica's own backlog, from which
+ * its own replicas would be fed. */
 void engine_receive(struct engine *engine, const struct stream_command *command) {
+    const struct request *request = &command->request;
+    bool is_exec = request->command == engine->propagate.commands[WORD_EXEC];
     ASSERT(engine->config.is_replica && command->end_offset > engine->read_offset);
     engine->read_offset = command->end_offset;
-    command_execute(engine, engine->master_client, &command->request);
-    propagate_book(&engine->backlog, command->request.argv, command->request.argc);
+    propagate_book(&engine->backlog, request->argv, request->argc);
+    if (engine->in_multi && !is_exec) {
+        command_queue_push(&engine->held, command->db, request->command, request->argv,
+                           request->argc);
+        return;
+    }
+    if (is_exec) apply_held(engine);
+    apply(engine, request);
     if (!engine->in_multi) engine->applied_offset = command->end_offset;
 }
 

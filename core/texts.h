@@ -16,10 +16,11 @@ typedef uint32_t text_id;
     X(GET)                                                                                         \
     X(DEL)                                                                                         \
     X(UNLINK)                                                                                      \
-    X(PEXPIREAT) X(PERSIST) X(SELECT) X(MULTI) X(EXEC) X(PING) X(REPLCONF) X(GETACK) X(ACK) X(EX)  \
-        X(PX) X(EXAT) X(PXAT) X(KEEPTTL) X(NX) X(XX) X(GT) X(LT) X(MATCH) X(COUNT) X(TYPE) X(SYNC) \
-            X(ASYNC) X(FLUSHALL) X(FLUSHDB) X(INCR) X(SETEX) X(PSETEX) X(EXPIRE) X(PEXPIRE)        \
-                X(EXPIREAT) X(GETEX) X(GETDEL)
+    X(PEXPIREAT)                                                                                   \
+    X(PERSIST) X(SELECT) X(MULTI) X(EXEC) X(PING) X(REPLCONF) X(GETACK) X(ACK) X(EX) X(PX) X(EXAT) \
+        X(PXAT) X(KEEPTTL) X(NX) X(XX) X(GT) X(LT) X(MATCH) X(COUNT) X(TYPE) X(SYNC) X(ASYNC)      \
+            X(FLUSHALL) X(FLUSHDB) X(INCR) X(SETEX) X(PSETEX) X(EXPIRE) X(PEXPIRE) X(EXPIREAT)     \
+                X(GETEX) X(GETDEL)
 
 enum word {
     WORD_NONE = 0,

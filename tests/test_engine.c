@@ -1,5 +1,8 @@
 #include "engine.h"
 
+#include <string.h>
+
+#include "command.h"
 #include "fixture.h"
 
 static const struct price_table free_of_charge = {.name = "free"};
@@ -91,6 +94,39 @@ START_TEST(cycle_sends_its_deletions_in_one_batch_with_one_select) {
 }
 END_TEST
 
+static void receive(struct fixture *f, const struct arg *argv, uint32_t argc, int64_t *offset) {
+    const char *name = texts_bytes(f->texts, argv[0].id);
+    struct stream_command command = {.request = {command_find(name, strlen(name)), argv, argc},
+                                     .resp_bytes = request_resp_bytes(argv, argc)};
+    *offset += command.resp_bytes;
+    command.end_offset = *offset;
+    engine_receive(f->engine, &command);
+}
+
+/* Facts 6.9.2: state and applied offset stand still inside MULTI and jump at EXEC, wherever the
+ * stream was cut into segments. */
+START_TEST(replica_holds_back_what_stands_between_multi_and_exec) {
+    struct fixture f;
+    int64_t offset = 0;
+    fixture_init(&f, "redis-7.0", &free_of_charge);
+    f.config.is_replica = true;
+    fixture_start(&f);
+    key_id key = fixture_keys(&f, "key:", 1);
+    fixture_preload(&f, 0, key, 1, fixture_wall_ms(&f) + 5000);
+    struct arg multi = arg_word(f.texts, WORD_MULTI), exec = arg_word(f.texts, WORD_EXEC);
+    struct arg del[] = {arg_word(f.texts, WORD_DEL), arg_key(f.keys, key)};
+    fixture_idle_turn(&f, NS_PER_MS);
+    receive(&f, &multi, 1, &offset);
+    receive(&f, del, 2, &offset);
+    ck_assert_uint_eq(engine_stats(f.engine).keys, 1);
+    ck_assert_int_eq(engine_stats(f.engine).master_repl_offset, 0);
+    receive(&f, &exec, 1, &offset);
+    ck_assert_uint_eq(engine_stats(f.engine).keys, 0);
+    ck_assert_int_eq(engine_stats(f.engine).master_repl_offset, 15 + 24 + 14); /* facts 6.5 */
+    fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(digest_sees_value_deadline_and_database_and_not_the_order_of_writes) {
     uint64_t digests[4];
     for (int i = 0; i < 4; i++) {
@@ -119,6 +155,7 @@ int main(void) {
     tcase_add_test(tcase, master_pings_its_replicas_every_tenth_second_by_the_count_of_crons);
     tcase_add_test(tcase, offset_stands_still_while_no_replica_was_ever_attached);
     tcase_add_test(tcase, cycle_sends_its_deletions_in_one_batch_with_one_select);
+    tcase_add_test(tcase, replica_holds_back_what_stands_between_multi_and_exec);
     tcase_add_test(tcase, digest_sees_value_deadline_and_database_and_not_the_order_of_writes);
     suite_add_tcase(suite, tcase);
     return test_run(suite);
