@@ -91,15 +91,43 @@ static enum exit_code draw_in_terminal(const char *path) {
     return drawn ? EXIT_FINE : EXIT_INPUT;
 }
 
+static bool has_file(const char *folder, const char *name) {
+    char *path = paths_join(folder, name);
+    bool there = access(path, R_OK) == 0;
+    free(path);
+    return there;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Is that something to draw? Says what is not. */
+static bool where_check(const struct arguments *a) {
+    if (access(a->where, R_OK) != 0) {
+        say("%s: %s", a->where, strerror(errno));
+        return false;
+    }
+    bool is_folder = paths_is_folder(a->where);
+    if (!is_folder && !ends_with(a->where, ".csv")) {
+        say("%s: expected a folder of results, or its trace.csv", a->where);
+        return false;
+    }
+    bool compared =
+        is_folder && !has_file(a->where, "trace.csv") && has_file(a->where, "compare.csv");
+    if (!a->term || !compared) return true;
+    say("%s holds a comparison; `lapse plot --term %s%sVARIANT` draws one of its variants",
+        a->where, a->where, ends_with(a->where, "/") ? "" : "/");
+    return false;
+}
+
 enum exit_code cmd_plot(int argc, char **argv, interrupted_fn *interrupted) {
     (void)interrupted;
     struct argp argp = {options, option_take, "DIR|TRACE.CSV", doc, NULL, NULL, NULL};
     struct arguments a = {0};
     if (!options_parse(&argp, argc, argv, &a)) return EXIT_INPUT;
-    if (access(a.where, R_OK) != 0) {
-        say("%s: %s", a.where, strerror(errno));
-        return EXIT_INPUT;
-    }
+    if (!where_check(&a)) return EXIT_INPUT;
     bool is_folder = paths_is_folder(a.where);
     char *folder = is_folder ? strdup(a.where) : paths_folder_of(a.where);
     char *trace = is_folder ? paths_join(a.where, "trace.csv") : strdup(a.where);

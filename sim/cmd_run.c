@@ -28,7 +28,9 @@ static const struct argp_option options[] = {
      "FILE is a FIFO or a device",
      0},
     {"from", OPTION_FROM, "RUN.JSON", 0,
-     "Repeat the run that wrote this file and compare its bytes (default out/NAME-again)", 0},
+     "Repeat the run that wrote this file, or this folder, and compare its bytes (default "
+     "out/NAME-again)",
+     0},
     {"no-plot", OPTION_NO_PLOT, NULL, 0, "Draw no pictures", 0},
     {0}};
 
@@ -192,13 +194,20 @@ static enum exit_code run_scenario(const struct arguments *a, interrupted_fn *in
     return code;
 }
 
-static enum exit_code run_from(const struct arguments *a, interrupted_fn *interrupted) {
+/* A run.json, or the folder that holds one. */
+static bool from_read(struct manifest *then, const char *from) {
     char message[1024];
+    char *path = paths_is_folder(from) ? paths_join(from, "run.json") : strdup(from);
+    ASSERT(path);
+    bool read = manifest_read(then, path, message, sizeof(message));
+    if (!read) say("%s", message);
+    free(path);
+    return read;
+}
+
+static enum exit_code run_from(const struct arguments *a, interrupted_fn *interrupted) {
     struct manifest then;
-    if (!manifest_read(&then, a->from, message, sizeof(message))) {
-        say("%s", message);
-        return EXIT_INPUT;
-    }
+    if (!from_read(&then, a->from)) return EXIT_INPUT;
     repeat_say_version(&then);
     char *directory = repeat_directory(&then);
     struct recording_order order = {.path = then.scenario_path,

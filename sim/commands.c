@@ -38,7 +38,7 @@ static bool options_check(const struct argp *argp, int argc, char **argv) {
         char word[64];
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(argv[i] + 2, "="), argv[i] + 2);
         if (option_is_known(word, strlen(word), names)) continue;
-        const char *near = nearest_word(word, names);
+        const char *near = nearest_close_word(word, names);
         if (near)
             say("unknown option '--%s'; did you mean '--%s'?", word, near);
         else
@@ -54,7 +54,9 @@ bool options_parse(const struct argp *argp, int argc, char **argv, void *input) 
 
 static bool say_no_scenario(const char *argument) {
     char **names = paths_list_scenarios();
-    if (strchr(argument, '/') || strstr(argument, ".yaml"))
+    if (paths_is_folder(argument))
+        say("%s is a folder; expected a scenario, a file such as my-cache.yaml", argument);
+    else if (strchr(argument, '/') || strstr(argument, ".yaml"))
         say("%s: %s", argument, strerror(ENOENT));
     else if (names[0])
         say_unknown("scenario", argument, (const char *const *)names);

@@ -1,5 +1,6 @@
 #include "nearest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define WORD_MAX 63 /* longer words are nobody's typing error */
@@ -28,21 +29,69 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return row[a_length % 3][b_length];
 }
 
-const char *nearest_of(const char *word, size_t length, const char *const *words) {
+/* What people call a word that is called otherwise here. */
+static const char *const aliases[][2] = {
+    {"avg", "mean"},    {"average", "mean"}, {"median", "p50"},
+    {"maximum", "max"}, {"minimum", "min"},  {"latency_us", "request_us"},
+};
+
+static const char *alias_of(const char *word, size_t length, const char *const *words) {
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++) {
+        if (strlen(aliases[i][0]) != length || memcmp(aliases[i][0], word, length) != 0) continue;
+        for (const char *const *known = words; *known; known++)
+            if (strcmp(*known, aliases[i][1]) == 0) return *known;
+    }
+    return NULL;
+}
+
+/* Are the letters of the word found in `whole`, in order? */
+static bool is_short_for(const char *word, size_t length, const char *whole) {
+    size_t at = 0;
+    for (; at < length && *whole; whole++) at += lower(word[at]) == lower(*whole);
+    return at == length;
+}
+
+static size_t common_start(const char *word, size_t length, const char *other) {
+    size_t same = 0;
+    while (same < length && other[same] && lower(word[same]) == lower(other[same])) same++;
+    return same;
+}
+
+/* The smaller the nearer; distance first. */
+static size_t farness(const char *word, size_t length, const char *other, size_t distance) {
+    size_t apart = WORD_MAX - common_start(word, length, other);
+    return (distance * 2 + !is_short_for(word, length, other)) * (WORD_MAX + 1) + apart;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* One letter in `part` may differ. */
+static const char *nearest_within(const char *word, size_t length, const char *const *words,
+                                  size_t part) {
     if (length == 0 || length > WORD_MAX) return NULL;
-    const char *nearest = NULL;
+    const char *nearest = alias_of(word, length, words);
+    if (nearest) return nearest;
     size_t best = 0;
     for (; *words; words++) {
-        size_t other = strlen(*words), longer = length > other ? length : other;
+        size_t other = strlen(*words), longer = larger(length, other);
         if (other > WORD_MAX) continue;
         size_t distance = edit_distance(word, length, *words, other);
-        if (distance > (longer + 1) / 2 || distance == longer)
+        if (distance > (longer + part - 1) / part || distance == longer)
             continue; /* hardly a letter shared */
-        if (!nearest || distance < best) best = distance, nearest = *words;
+        size_t far = farness(word, length, *words, distance);
+        if (!nearest || far < best) best = far, nearest = *words;
     }
     return nearest;
 }
 
+const char *nearest_of(const char *word, size_t length, const char *const *words) {
+    return nearest_within(word, length, words, 2);
+}
+
 const char *nearest_word(const char *word, const char *const *words) {
-    return nearest_of(word, strlen(word), words);
+    return nearest_within(word, strlen(word), words, 2);
+}
+
+const char *nearest_close_word(const char *word, const char *const *words) {
+    return nearest_within(word, strlen(word), words, 3);
 }

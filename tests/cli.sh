@@ -106,6 +106,7 @@ check "it compares the bytes" prints "same     trace.csv"
 check "and they are the same" same_bytes out/small-again/trace.csv was/trace.csv
 check "run.json too" same_bytes out/small-again/run.json was/run.json
 sed 's/"trace.csv": "..../"trace.csv": "0000/' was/run.json >other.json
+check "the folder will do as well" ends_with 0 run --from was --no-plot
 check "other bytes end with 1" ends_with 1 run --from other.json --no-plot --out o
 check "and are named" prints "differs  trace.csv"
 sed 's/"lapse": "[^"]*"/"lapse": "0.0.0"/' was/run.json >older.json
@@ -181,6 +182,9 @@ check "an unknown variant" ends_with 2 run small.yaml --variant fwe --out wrong
 check "names the nearest" says "did you mean 'few'?"
 check "a file that is not there" ends_with 2 run ./nowhere.yaml --out wrong
 check "a folder for a file" ends_with 2 run ./was --out wrong
+check "is said to be one" says "./was is a folder"
+check "an option like no other" ends_with 2 run small.yaml --bogus
+check "suggests none" eval '! says "did you mean"'
 check "no scenario" ends_with 2 run
 check "two scenarios" ends_with 2 run small.yaml failing.yaml --out wrong
 check "a seed that is no number" ends_with 2 run small.yaml --seed -4 --out wrong
@@ -209,7 +213,9 @@ check "a variant to compare that is not there" ends_with 2 compare small.yaml --
 check "names the nearest" says "did you mean 'quick'?"
 check "variants of a scenario without any" ends_with 2 compare storm --out wrong
 check "a folder to plot that is empty" eval 'mkdir -p hollow; ends_with 2 plot hollow'
-check "a trace that is none" ends_with 2 plot --term small.yaml
+check "a scenario to plot" ends_with 2 plot small.yaml
+check "is told what is expected" says "small.yaml: expected a folder of results, or its trace.csv"
+check "a trace that is none" ends_with 2 plot --term past.csv
 check "after all that nothing was written" absent wrong
 
 # ---- output that cannot be written ---------------------------------------------------------------
@@ -284,6 +290,10 @@ check "a failing variant ends with 1" ends_with 1 compare failing.yaml --no-plot
 
 # ---- pictures ------------------------------------------------------------------------------------
 check "a trace is drawn in the terminal" env LC_ALL=C COLUMNS=60 "$lapse" plot --term was/trace.csv >stdout
+cp stdout drawn
+check "a comparison is not" ends_with 2 plot --term c
+check "but its variants are" says '`lapse plot --term c/VARIANT`'
+cp drawn stdout
 check "within its width" [ "$(awk '{if (length($0) > m) m = length($0)} END {print m}' stdout)" -le 60 ]
 if command -v gnuplot >/dev/null; then
     check "a run is drawn" ends_with 0 plot --svg was

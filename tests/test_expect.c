@@ -177,6 +177,8 @@ START_TEST(a_mistake_is_named_with_the_nearest_word) {
         {"(master.keys) < 4", "expected AGGREGATE"},
         {"max() < 4", "expected AGGREGATE"},
         {"master.keys = 4", "expected AGGREGATE"},
+        {"max(master.stale_pct) < 4", "did you mean 'stale_percent'"},
+        {"avg(master.keys) < 4", "did you mean 'mean'"},
         {"maxx(master.keys) < 4", "did you mean 'max'"},
         {"p95(master.keys) < 4", "expected one of max, min"},
         {"max(mastre.keys) < 4", "did you mean 'master'"},
