@@ -1,9 +1,13 @@
 /* expect: lines such as `max(master.stale_percent) < 60`, `p99(master.request_us) < 30ms`,
- * `near.reclaimed_99_ms < 8s`. AGGREGATE(SERVER.COLUMN) OP VALUE   over the trace's rows: max, min,
- * mean, last, sum, p50, p90, p99, p999 (p..(SERVER.request_us) and p..(SERVER.expiry_lag_ms) over
- * the run's requests, keys) SERVER.COLUMN OP VALUE              a column of the summary OP is <,
- * <=, >, >=, ==, !=. VALUE is a number, or one with a unit of the column's kind (ms, s, us, KiB,
- * MiB, %). */
+ * `near.reclaimed_99_ms < 8s`.
+ *
+ *   AGGREGATE(SERVER.COLUMN) OP VALUE   over the trace's rows: max, min, mean, last, sum, p50, p90,
+ *                                       p99, p999; SERVER.request_us and SERVER.expiry_lag_ms are
+ *                                       all requests, all deleted keys of the run
+ *   SERVER.COLUMN OP VALUE              a column of the summary
+ *
+ * OP is <, <=, >, >=, ==, !=. VALUE is a number with a unit of the column's kind (ms, s, us, KiB,
+ * MiB), without one for counts and percentages. */
 #ifndef LAPSE_SIM_EXPECT_H
 #define LAPSE_SIM_EXPECT_H
 

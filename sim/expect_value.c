@@ -93,6 +93,18 @@ static bool unit_parse(const char *text, const struct kind *kind, int64_t *size,
     return false;
 }
 
+static bool needs_unit(enum expect_kind kind) {
+    return kind == EXPECT_MS || kind == EXPECT_US || kind == EXPECT_BYTES;
+}
+
+/* "expected a unit, such as 30ms, not '30'" */
+static bool refuse_bare(const char *text, enum expect_kind kind, char *message, size_t size) {
+    const char *first = kind == EXPECT_BYTES ? "B" : kinds[kind].name;
+    snprintf(message, size, "expected a unit, such as %s%s or 10%s, not '%s'", text, first,
+             kind == EXPECT_BYTES ? "MiB" : "s", text);
+    return false;
+}
+
 bool expect_value_parse(const char *text, enum expect_kind kind, int64_t *thousandths,
                         char *message, size_t size) {
     struct number number;
@@ -104,6 +116,7 @@ bool expect_value_parse(const char *text, enum expect_kind kind, int64_t *thousa
         return false;
     }
     while (*rest == ' ') rest++;
+    if (!*rest && number.digits && needs_unit(kind)) return refuse_bare(text, kind, message, size);
     if (!unit_parse(rest, &kinds[kind], &unit, message, size)) return false;
     wide_t numerator = (wide_t)number.digits * unit * 1000;
     wide_t denominator = (wide_t)number.denominator * kinds[kind].size;

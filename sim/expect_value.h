@@ -17,8 +17,9 @@ enum expect_kind {
 /* The kind of a column, which its name tells: request_max_us, lag_bytes_max, stale_percent ... */
 enum expect_kind expect_kind_of(const char *column);
 
-/* "30ms" for a column in us: 30,000,000. False with a message: no number, an unknown unit, or finer
- * than a thousandth of the column's unit. */
+/* "30ms" for a column in us: 30,000,000. Times and bytes need a unit, but for 0: `< 30` on a column
+ * in us is seldom what was meant. False with a message: no number, no unit or an unknown one, or
+ * finer than a thousandth of the column's unit. */
 bool expect_value_parse(const char *text, enum expect_kind, int64_t *thousandths, char *message,
                         size_t size);
 

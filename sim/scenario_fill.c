@@ -48,6 +48,20 @@ static void note_ignored(struct draft *draft, const char *file, const char *wher
     }
 }
 
+/* Who has a limit relies on it: memory that grows past it is no finding. */
+static void note_maxmemory(struct draft *draft, const char *file, const char *where,
+                           const struct redis_conf_ignored *ignored) {
+    for (uint32_t i = 0; i < ignored->count; i++) {
+        if (strncmp(ignored->names[i], "maxmemory", 9) != 0) continue;
+        struct phrase phrase = {0};
+        phrase_add(&phrase,
+                   "%s: %s sets %s, but eviction is not modelled: memory has no limit here", where,
+                   file, ignored->names[i]);
+        draft_note(draft, &phrase);
+        return;
+    }
+}
+
 static bool load_conf_file(struct draft *draft, const struct tree_node *node, const char *where,
                            struct engine_config *config) {
     if (node->kind != TREE_WORD || tree_is_blank(node))
@@ -61,6 +75,7 @@ static bool load_conf_file(struct draft *draft, const struct tree_node *node, co
     if (bytes) {
         fine = redis_conf_parse(bytes, length, path, config, &ignored, draft->error);
         note_ignored(draft, quote(node->text, node->length).text, where, &ignored);
+        note_maxmemory(draft, quote(node->text, node->length).text, where, &ignored);
     } else {
         fine = draft_refuse(draft, node, "cannot read %s; expected a redis.conf",
                             quote(node->text, node->length).text);

@@ -98,6 +98,11 @@ CSV
 check "a dump of last week" ends_with 0 run past.yaml --no-plot --out past
 check "is noted to be one" says "note: population old: 1 of 2 keys have deadlines before the start"
 
+printf 'hz 20\nmaxmemory 1gb\nport 1\n' >redis.conf
+sed 's/master: {}/master: {config-file: redis.conf}/' small.yaml >conf.yaml
+check "a redis.conf" ends_with 0 run conf.yaml --no-plot --out conf
+check "with a limit of memory is noted to have none here" says "sets maxmemory, but eviction is not modelled"
+
 # ---- repeating -----------------------------------------------------------------------------------
 cp -r out/small was
 rm small.yaml
@@ -339,6 +344,21 @@ for command in "" run compare plot list; do
     check "lapse $command --help" ends_with 0 $command --help
     check "starts with examples" [ "$(sed -n 2p stdout)" = "Examples:" ]
 done
+
+# ---- completion, and the script that runs a scenario ---------------------------------------------
+complete_for() { # WORD...: what completes the last one, sorted, on one line
+    COMP_WORDS=("$lapse" "$@")
+    COMP_CWORD=$#
+    _lapse
+    printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' '
+}
+# shellcheck source=../sim/lapse.bash
+. "$LAPSE_DATA/sim/lapse.bash"
+check "variants are completed" [ "$(complete_for run small.yaml --variant "")" = "few quick " ]
+check "by their start" [ "$(complete_for compare small.yaml --variants q)" = "quick " ]
+check "files that are scenarios are, others are not" [ "$(complete_for run sm)" = "small.yaml " ]
+check "neither are pictures" [ "$(complete_for compare firs)" = " " ]
+check "scenarios by name are" [ "$(complete_for run storm-)" = "storm-jitter " ]
 
 echo "$((checks - failures)) of $checks checks hold"
 [ "$failures" -eq 0 ]

@@ -87,7 +87,7 @@ START_TEST(latencies_come_from_all_requests_of_the_run) {
     figure_is("p50(master.request_us) == 25us", true, "25 us");
     figure_is("p99(master.request_us) < 30ms", true, "50 us");
     figure_is("max(master.request_us) <= 0.05 ms", true, "50 us");
-    figure_is("mean(master.request_us) == 25.5", true, "25.500 us");
+    figure_is("mean(master.request_us) == 25.5us", true, "25.500 us");
     figure_is("max(master.expiry_lag_ms) < 1s", true, "40 ms");
 }
 END_TEST
@@ -125,6 +125,7 @@ START_TEST(what_could_not_be_measured_is_unknown_and_holds_nothing) {
     }
     figure_is("near.eu.requests == 0", true, "0");
     figure_is("max(near.eu.lag_ms) < 1s", true, "0 ms");
+    figure_is("max(near.eu.lag_ms) == 0", true, "0 ms");
 }
 END_TEST
 
@@ -188,6 +189,9 @@ START_TEST(a_mistake_is_named_with_the_nearest_word) {
         {"last(master.request_us) < 4", "no last value"},
         {"master.reclaimed_99_ms < 8sec", "unknown unit 'sec'"},
         {"max(master.stale_percent) < 60ms", "expected one of %"},
+        {"p99(master.request_us) < 30", "such as 30us or 10s, not '30'"},
+        {"near.eu.lag_max_ms < 10", "such as 10ms or 10s"},
+        {"near.eu.lag_bytes_max <= 1_000", "such as 1_000B or 10MiB"},
         {"max(master.keys) < four", "expected a number"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
