@@ -343,14 +343,6 @@ static struct figure figure_of_summary(const struct expectation *e,
     return (struct figure){0};
 }
 
-/* How figure / scale compares with thousandths / 1000, without a multiplication. */
-static int figure_compare(struct figure figure, int64_t threshold_milli) {
-    int64_t per = 1000 / figure.scale;
-    int64_t whole = floor_div(threshold_milli, per), rest = threshold_milli - whole * per;
-    if (figure.value != whole) return figure.value < whole ? -1 : 1;
-    return rest > 0 ? -1 : 0;
-}
-
 static bool comparison_holds(enum comparison comparison, int order) {
     switch (comparison) {
     case BELOW:
@@ -396,7 +388,8 @@ struct expectation_result expectation_finish(const struct expectation *e,
     enum witness witness = expectation_witness(e);
     bool never = e->source == SOURCE_SUMMARY && witness == WITNESS_NONE;
     if (figure.known) {
-        result.holds = comparison_holds(e->comparison, figure_compare(figure, e->threshold_milli));
+        result.holds = comparison_holds(
+            e->comparison, expect_value_compare(figure.value, figure.scale, e->threshold_milli));
         expect_value_print(figure.value, figure.scale, e->kind, result.figure,
                            sizeof(result.figure));
     } else {

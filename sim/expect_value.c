@@ -131,6 +131,14 @@ bool expect_value_parse(const char *text, enum expect_kind kind, int64_t *thousa
     return false;
 }
 
+/* Without a multiplication, which could overflow. */
+int expect_value_compare(int64_t figure, int64_t scale, int64_t thousandths) {
+    int64_t per = 1000 / scale;
+    int64_t whole = floor_div(thousandths, per), rest = thousandths - whole * per;
+    if (figure != whole) return figure < whole ? -1 : 1;
+    return rest > 0 ? -1 : 0;
+}
+
 void expect_value_print(int64_t figure, int64_t scale, enum expect_kind kind, char *buffer,
                         size_t size) {
     const char *name = kinds[kind].name, *gap = *name ? " " : "";

@@ -23,6 +23,9 @@ enum expect_kind expect_kind_of(const char *column);
 bool expect_value_parse(const char *text, enum expect_kind, int64_t *thousandths, char *message,
                         size_t size);
 
+/* How figure / scale compares with thousandths / 1000: below 0, 0 or above. */
+int expect_value_compare(int64_t figure, int64_t scale, int64_t thousandths);
+
 /* The figure as printed: "5812 ms", "59.934 %". `scale` is 1, or 1000 when it is in thousandths. */
 void expect_value_print(int64_t figure, int64_t scale, enum expect_kind, char *buffer, size_t size);
 
