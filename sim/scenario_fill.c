@@ -202,6 +202,26 @@ static bool check_replica_count(struct draft *draft, const struct tree_node *ser
     return true;
 }
 
+/* A replica that cannot do what its master does would go its own way in silence. */
+static bool check_replica_follows(struct draft *draft, const struct tree_node *place,
+                                  const struct server_config *replica,
+                                  const struct server_config *master) {
+    if (replica->engine.databases < master->engine.databases)
+        return draft_refuse(
+            draft, place,
+            "'%s' has %d databases and its master '%s' has %d; expected at least as "
+            "many",
+            replica->name, (int)replica->engine.databases, master->name,
+            (int)master->engine.databases);
+    if (master->generation->features & ~replica->generation->features)
+        return draft_refuse(draft, place,
+                            "'%s' is %s and would not know every command of its master '%s', which "
+                            "is %s; expected the same generation or a later one",
+                            replica->name, replica->generation->name, master->name,
+                            master->generation->name);
+    return true;
+}
+
 static bool check_masters(struct draft *draft, const struct tree_node *servers) {
     const struct scenario *s = draft->scenario;
     for (uint32_t i = 0; i < s->server_count; i++) {
@@ -217,6 +237,9 @@ static bool check_masters(struct draft *draft, const struct tree_node *servers) 
                                 "yet; expected a master such as '%s'",
                                 s->servers[master].name,
                                 s->servers[s->servers[master].master].name);
+        if (master >= 0 &&
+            !check_replica_follows(draft, place, &s->servers[i], &s->servers[master]))
+            return false;
     }
     return check_replica_count(draft, servers);
 }

@@ -17,8 +17,9 @@
 
 #define ONE(name) "  " name ": {replica-of: a}\n"
 #define EIGHT(name)                                                                                \
-    ONE(name "1") ONE(name "2") ONE(name "3") ONE(name "4") ONE(name "5") ONE(name "6")            \
-        ONE(name "7") ONE(name "8")
+    ONE(name "1")                                                                                  \
+    ONE(name "2") ONE(name "3") ONE(name "4") ONE(name "5") ONE(name "6") ONE(name "7")            \
+        ONE(name "8")
 
 #define CLIENTS GOOD "clients:\n  c: "
 
@@ -106,8 +107,8 @@ static const struct malformed {
      NULL},
     {"name: x\nservers: {a: {link: {latency: 1ms}}}\n", ":2:21: ", "a link and no master", NULL},
     {"name: x\nservers: {a: {clock-offset: 1ns}}\n", ":2:29: ", "'1ns' is finer than 1us", NULL},
-    {"name: x\nservers:\n  a: {}\n" EIGHT("b") EIGHT("c") "  d: {replica-of: a}\n", ":20:19: ",
-     "'a' has more than 16 replicas; expected at most that", NULL},
+    {"name: x\nservers:\n  a: {}\n" EIGHT("b") EIGHT("c") "  d: {replica-of: a}\n",
+     ":20:19: ", "'a' has more than 16 replicas; expected at most that", NULL},
     {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, link: {bandwidth: 100mbps}}\n",
      ":4:40: ", "unknown unit 'mbps'; expected a bandwidth", "100mbit/s"},
     {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, link: {latency: -1ms}}\n",
@@ -117,6 +118,11 @@ static const struct malformed {
     {"name: x\nservers:\n  a: {}\n"
      "  b: {replica-of: a, link: {outages: [{at: 1s, for: 5s}, {at: 2s, for: 1s}]}}\n",
      ":4:38: ", "two outages of servers.b.link overlap", NULL},
+    {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, config: {databases: 4}}\n",
+     ":4:19: ", "'b' has 4 databases and its master 'a' has 16; expected at least as many", NULL},
+    {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, engine: redis-5.0}\n", ":4:19: ",
+     "'b' is redis-5.0 and would not know every command of its master 'a', which is redis-7.0",
+     NULL},
     /* populations */
     {GOOD "  q: {count: 5}\n", ":7:6: ", "populations.q has no 'keys'; expected keys and count",
      NULL},
