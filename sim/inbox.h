@@ -28,6 +28,7 @@ struct inbox_item {
     uint8_t kind;   /* enum inbox_kind */
     uint8_t source; /* enum request_source */
     bool nil;       /* it was answered nil */
+    bool error;     /* it was answered by an error */
     bool hidden;    /* though the key was still there, past its deadline */
 };
 

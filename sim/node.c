@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
 #include "bounds.h"
+#include "command.h"
 #include "world_event.h"
 
 /* The sink: an engine's facts go to the observer, its stream to the log. */
@@ -24,8 +24,10 @@ static void node_take_reply(void *context, uint32_t client, const struct reply *
     if (!item) return; /* a command of node_command or node_connect */
     ASSERT(client == item->engine_client);
     item->nil = reply->items[0].kind == REPLY_NIL;
-    item->hidden = item->nil &&
-                   node_hides(node, reply->request, engine_client_db(node->engine, client));
+    item->error =
+        reply->items[0].kind == REPLY_ERROR || reply->items[0].kind == REPLY_UNKNOWN_COMMAND;
+    item->hidden =
+        item->nil && node_hides(node, reply->request, engine_client_db(node->engine, client));
     if (item->source == SOURCE_TIMED && node->env->keep_replies)
         resp_print_reply(&node->text, reply, node->engine, node->env->names, node->env->texts);
     item->text_end = (uint32_t)node->text.length;

@@ -28,10 +28,11 @@ void observer_count_cycle(struct observer *o, const struct cycle_report *report)
     o->counts.fast_us += report->elapsed_us;
 }
 
-void observer_count_reply(struct observer *o, us_t latency_us, bool nil, bool hidden) {
+void observer_count_reply(struct observer *o, us_t latency_us, bool nil, bool hidden, bool error) {
     o->counts.requests++;
     o->counts.nil_replies += nil;
     o->counts.hits_hidden += hidden;
+    o->counts.error_replies += error;
     histogram_add(&o->request_us, latency_us, 1);
 }
 
@@ -71,6 +72,7 @@ static void observer_fill_counts(const struct observer *o, ns_t now_ns, struct t
     row->fast_us = counts->fast_us;
     row->requests = counts->requests;
     row->nil_replies = counts->nil_replies;
+    row->error_replies = counts->error_replies;
     row->hits_hidden = counts->hits_hidden;
     row->busy_percent = milli_percent((uint64_t)counts->busy_ns, (uint64_t)(now_ns - o->row_ns));
 }

@@ -16,7 +16,7 @@ struct row_counts {
     int64_t sampled, iterations;
     us_t slow_us, fast_us;
     int64_t fast_cycles;
-    int64_t requests, nil_replies, hits_hidden;
+    int64_t requests, nil_replies, hits_hidden, error_replies;
     ns_t busy_ns;
 };
 
@@ -34,7 +34,7 @@ void observer_release(struct observer *);
 
 void observer_count_expiry(struct observer *, ms_t lateness_ms, enum expiry_cause);
 void observer_count_cycle(struct observer *, const struct cycle_report *);
-void observer_count_reply(struct observer *, us_t latency_us, bool nil, bool hidden);
+void observer_count_reply(struct observer *, us_t latency_us, bool nil, bool hidden, bool error);
 
 /* Fills in all of the row but what concerns the link, and starts the next one. wall_ms is the
  * server's own clock. */

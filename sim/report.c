@@ -32,6 +32,7 @@ static const struct line {
     {"expiry_lag_max_ms", FIGURE_MS, "the same, most"},
     {"requests", FIGURE_COUNT, "requests"},
     {"nil_replies", FIGURE_COUNT, "nil replies"},
+    {"error_replies", FIGURE_COUNT, "error replies"},
     {"hits_hidden", FIGURE_COUNT, "nil, key still in memory"},
     {"request_p50_us", FIGURE_US, "request p50"},
     {"request_p99_us", FIGURE_US, "request p99"},

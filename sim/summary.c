@@ -109,6 +109,7 @@ static void summary_add_totals(struct summary_row *out, const struct trace_row *
     out->fast_cycles += row->fast_cycles;
     out->requests += row->requests;
     out->nil_replies += row->nil_replies;
+    out->error_replies += row->error_replies;
     out->hits_hidden += row->hits_hidden;
 }
 

@@ -37,6 +37,7 @@
     X(expiry_lag_p99_ms, INT, "99th percentile")                                                   \
     X(expiry_lag_max_ms, INT, "largest")                                                           \
     X(requests, INT, "requests answered")                                                          \
+    X(error_replies, INT, "of them errors")                                                        \
     X(nil_replies, INT, "of them nil")                                                             \
     X(hits_hidden, INT, "of them with the key still in memory")                                    \
     X(request_p50_us, INT, "arrival to reply: median")                                             \

@@ -38,6 +38,7 @@
     X(request_p50_us, INT, "arrival to reply, network apart: median")                              \
     X(request_p99_us, INT, "the same: 99th percentile")                                            \
     X(request_max_us, INT, "the same: largest")                                                    \
+    X(error_replies, INT, "requests answered with an error since the last row")                    \
     X(nil_replies, INT, "requests answered nil since the last row")                                \
     X(hits_hidden, INT, "of them, the key was still in this server's memory, past its deadline")   \
     X(busy_percent, MILLI, "share of time that the server worked since the last row")              \

@@ -34,7 +34,7 @@ static void world_answer_timed(struct world *world, const struct node *node,
 static void world_answer(struct world *world, struct node *node, const struct inbox_item *item,
                          size_t text_start, ns_t now_ns) {
     observer_count_reply(&node->observer, (now_ns - item->arrival_ns) / NS_PER_US, item->nil,
-                         item->hidden);
+                         item->hidden, item->error);
     switch ((enum request_source)item->source) {
     case SOURCE_CLIENT:
         client_answer(&world->clients[item->subject], item, now_ns);
