@@ -42,10 +42,11 @@ V = V < VARIANTS_MAX ? V : VARIANTS_MAX
 file(v) = folder."/".Variant[v]."/trace.csv"
 
 # ---- scales that all panels of a kind share ------------------------------------------------------
-T = 0; M = 0; L = 0; U = 0
+T = 0; M = 0; L = 0; U = 0; S_max = 0
 do for [v = 1:V] {
     stats file(v) using (column("t_ms")) nooutput name "A"; T = A_max > T ? A_max : T
     stats file(v) using (column("used_memory_bytes")) nooutput name "A"; M = A_max > M ? A_max : M
+    stats file(v) using (column("stale_percent")) nooutput name "A"; S_max = A_max > S_max ? A_max : S_max
     stats file(v) using (column("lag_ms")) nooutput name "A"; L = A_max > L ? A_max : L
     stats file(v) using (column("request_max_us")) nooutput name "A"; U = A_max > U ? A_max : U
     stats file(v) using (column("cycle_us")) nooutput name "A"; U = A_max > U ? A_max : U
@@ -120,8 +121,7 @@ do for [i = 1:NCOLUMNS] {
     ROW = ROW + 1
 
     TITLE = "Stale keys (% of keys with a TTL)"
-    @PANEL
-    set yrange [0:104]
+    @PANEL; @PERCENT
     plot for [v = 1:V] $S using ($1 == v ? $2 : NaN):4 with lines lt v
     ROW = ROW + 1
 

@@ -34,10 +34,19 @@ NCOLUMNS = n < COLUMNS_MAX ? n : COLUMNS_MAX
 LARGEST = 'nooutput name'
 stats trace using (column("t_ms")) @LARGEST "T"
 stats trace using (column("used_memory_bytes")) @LARGEST "M"
+stats trace using (column("stale_percent") > column("stale_percent_estimate") ? \
+    column("stale_percent") : column("stale_percent_estimate")) @LARGEST "S"
 stats trace using (column("lag_ms")) @LARGEST "L"
 stats trace using (column("lag_bytes")) @LARGEST "B"
 stats trace using (column("request_max_us") > column("cycle_us") ? column("request_max_us") : \
     column("cycle_us")) @LARGEST "U"
+# Of fewer than 100 requests the 99th percentile is the largest: p99 has no line of its own.
+array Typical[64]
+do for [i = 1:NCOLUMNS] {
+    stats trace using (strcol("server") eq word(servers, i) ? column("requests") : NaN) \
+        nooutput name "R"
+    Typical[i] = R_median
+}
 T_max = T_max > 0 ? T_max : 1 # a run of one row has no width
 tu = time_unit(T_max)
 mu = bytes_unit(M_max)
@@ -126,8 +135,7 @@ do for [i = 1:NCOLUMNS] {
 
     TITLE = "Stale keys (% of keys with a TTL)"
     KEYS = '"truth" "as INFO estimates"'; TYPES = "4 5"; AREAS = 0
-    @PANEL
-    set yrange [0:104]
+    @PANEL; @PERCENT
     plot $S using 1:5 with lines lt 4, $S using 1:6 with lines lt 5
     ROW = ROW + 1
 
@@ -140,10 +148,16 @@ do for [i = 1:NCOLUMNS] {
     }
     if (has_requests(i)) {
         TITLE = "Requests: arrival to reply, per row"
-        KEYS = "max p99 p50"; TYPES = "8 9 10"
+        P99 = Typical[i] >= 100
+        KEYS = P99 ? "max p99 p50" : '"max (and p99: under 100 a row)" p50'
+        TYPES = P99 ? "8 9 10" : "8 10"
         @PANEL; @LOG_US
-        plot $S using 1:(positive($11)) with lines lt 8, \
-             $S using 1:(positive($10)) with lines lt 9, $S using 1:(positive($9)) with lines lt 10
+        if (P99) {
+            plot $S using 1:(positive($11)) with lines lt 8, \
+                $S using 1:(positive($10)) with lines lt 9, $S using 1:(positive($9)) with lines lt 10
+        } else {
+            plot $S using 1:(positive($11)) with lines lt 8, $S using 1:(positive($9)) with lines lt 10
+        }
         ROW = ROW + 1
     }
     if (has_lag(i)) {

@@ -34,7 +34,11 @@ bytes_name(unit) = unit == 1.0 ? "B" : unit == 1024.0 ? "KiB" : unit == 1048576.
 time_unit(max_ms) = max_ms < 600000 ? 1000.0 : max_ms < 36000000 ? 60000.0 : 3600000.0
 time_name(unit) = unit == 1000.0 ? "s" : unit == 60000.0 ? "min" : "h"
 headroom(max) = max > 0 ? max * 1.06 : 1
-positive(x) = x > 0 ? x : NaN
+# Nothing is drawn at or below 1 µs, where an axis of times ends: a row of 0 next to one of 1 would
+# leave broken dashes on the frame.
+positive(x) = x > 1 ? x : NaN
+# The end of an axis of percentages: all of it, or less when little happens; then its figures say so.
+percent_top(max) = max > 0 && max < 25 ? max * 1.15 : 104
 
 # ---- one panel -----------------------------------------------------------------------------------
 # Places are in pixels from the top left corner. A panel is a frame with its title and one line of
@@ -55,8 +59,8 @@ sy(pixels) = 1.0 - pixels / HEIGHT
 beside(name, text) = 8.5 * strlen(name) + 7.0 * strlen(text) < panel_width(NCOLUMNS) ? text : ""
 
 # Macros. PANEL frames the cell (COLUMN, ROW), writes TITLE and the legend: KEYS names the series,
-# TYPES their linetypes (AREAS of them, from the first, as boxes). LOG_US is an axis of times. REACHED
-# is a moment to mark in every panel, or NaN. LAST names the time axis under a column's last panel.
+# TYPES their linetypes (AREAS of them, from the first, as boxes). LOG_US is an axis of times, PERCENT
+# one of percentages up to S_max. REACHED is a moment to mark in every panel, or NaN. LAST names the time axis under a column's last panel.
 PLACE = 'X0 = LEFT + COLUMN * (panel_width(NCOLUMNS) + GUTTER); X1 = X0 + panel_width(NCOLUMNS); '. \
     'Y0 = TOP + ROW * panel_pitch(NROWS); Y1 = Y0 + panel_pitch(NROWS) - FOOT; KX = X0; '. \
     'set lmargin at screen sx(X0); set rmargin at screen sx(X1); '. \
@@ -71,6 +75,7 @@ PANEL = PLACE.'; unset label; unset arrow; unset logscale; set ytics auto; set f
     'set label 1 bold(TITLE) at screen sx(X0), screen sy(Y0 + 12) left front; '. \
     'if (REACHED == REACHED) { set arrow 1 from first REACHED, graph 0 to first REACHED, graph 1 '. \
     'nohead front lc rgb GREY lw 1 dt (2,3) }; '.LEGEND.'; @LAST'
+PERCENT = 'set yrange [0:percent_top(S_max)]; set format y "%g %%"'
 LOG_US = 'set logscale y; set yrange [1:LOG_MAX]; set format y ""; set ytics ('. \
     '"1 µs" 1, "10 µs" 10, "100 µs" 100, "1 ms" 1e3, "10 ms" 1e4, "100 ms" 1e5, "1 s" 1e6, '. \
     '"10 s" 1e7, "100 s" 1e8)'

@@ -27,7 +27,7 @@ static const struct line {
     {"time_cap_hits", FIGURE_COUNT, "cycles ended by time"},
     {"slow_cycle_ms", FIGURE_MS, "in slow cycles"},
     {"fast_cycle_ms", FIGURE_MS, "in fast cycles"},
-    {"cycle_max_us", FIGURE_US, "longest of a row"},
+    {"cycle_max_us", FIGURE_US, "most time in cycles, one row"},
     {"expiry_lag_p50_ms", FIGURE_MS, "deleted after deadline, p50"},
     {"expiry_lag_max_ms", FIGURE_MS, "the same, most"},
     {"requests", FIGURE_COUNT, "requests"},

@@ -31,7 +31,7 @@
     X(slow_cycle_ms, INT, "time in slow cycles")                                                   \
     X(fast_cycle_ms, INT, "time in fast cycles")                                                   \
     X(fast_cycles, INT, "fast cycles that ran")                                                    \
-    X(cycle_max_us, INT, "longest time in cycles of one row")                                      \
+    X(cycle_max_us, INT, "most time in cycles, of one row")                                        \
     X(expiry_lag_mean_ms, INT, "deletion time minus deadline: mean")                               \
     X(expiry_lag_p50_ms, INT, "median")                                                            \
     X(expiry_lag_p99_ms, INT, "99th percentile")                                                   \

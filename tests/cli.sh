@@ -302,6 +302,8 @@ cp drawn stdout
 check "within its width" [ "$(awk '{if (length($0) > m) m = length($0)} END {print m}' stdout)" -le 60 ]
 if command -v gnuplot >/dev/null; then
     check "a run is drawn" ends_with 0 plot --svg was
+    check "gnuplot has nothing to complain of" eval '[ "$(cat stderr)" = "lapse: wrote was/run.svg" ]'
+    check "few requests a row have no p99 of their own" grep -qF "under 100 a row" was/run.svg
     cp was/run.svg first.svg
     check "and drawn again" eval '(cd was && LC_ALL=C "$lapse" plot --svg . 2>/dev/null)'
     check "with the same bytes" same_bytes first.svg was/run.svg
