@@ -21,11 +21,20 @@ static struct tree_node *child_map(struct draft *draft, struct tree *tree, struc
 static bool lay(struct draft *, struct tree *, struct tree_node *over,
                 const struct tree_node *under, bool nested);
 
+/* A distribution or a mix of commands is one value: a variant's takes its place whole. */
+static bool is_whole(const char *key, size_t length) {
+    static const char *const whole[] = {"ttl", "value", "think", "mix", "popularity"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strlen(whole[i]) == length && memcmp(whole[i], key, length) == 0) return true;
+    return false;
+}
+
 /* Puts a value at the last word of a path; a map is laid over the map that is there. */
 static bool put(struct draft *draft, struct tree *tree, struct tree_node *map,
                 const struct tree_item *from, const char *key, size_t length) {
     struct tree_item *item = tree_find(map, key, length);
-    bool merge = item && item->value->kind == TREE_MAP && from->value->kind == TREE_MAP;
+    bool merge = item && item->value->kind == TREE_MAP && from->value->kind == TREE_MAP &&
+                 !is_whole(key, length);
     if (merge) return lay(draft, tree, item->value, from->value, true);
     if (item) {
         item->key = tree_new(tree, TREE_WORD, from->key, key, length);

@@ -239,6 +239,21 @@ START_TEST(a_variant_is_laid_over_the_file) {
 }
 END_TEST
 
+/* A variant's TTL or mix is not merged with the file's: a command can be taken away. */
+START_TEST(a_variant_replaces_a_distribution_and_a_mix_whole) {
+    static const char text[] =
+        "name: whole\nservers: {a: {}}\n"
+        "populations: {p: {keys: \"k{n}\", count: 5, ttl: {uniform: [1s, 2s]}}}\n"
+        "clients: {c: {rate: 1/s, population: p, mix: {PING: 1, \"GET {key}\": 1}}}\n"
+        "variants:\n"
+        "  v: {populations.p.ttl: {mix: {1s: 1, 5s: 1}}, clients: {c: {mix: {PING: 1}}}}\n";
+    struct scenario *s = parse_variant(text, "v");
+    ck_assert_int_eq(s->populations[0].ttl_ms.kind, DISTRIBUTION_MIX);
+    ck_assert_uint_eq(s->clients[0].mix_count, 1);
+    scenario_destroy(s);
+}
+END_TEST
+
 START_TEST(a_variant_may_have_dots_in_values_and_commands) {
     static const char text[] =
         "name: a\nservers: {a: {}}\n"
@@ -247,9 +262,9 @@ START_TEST(a_variant_may_have_dots_in_values_and_commands) {
         "variants:\n"
         "  v: {populations.p.value: {mix: {0.5KiB: 1}}, clients: {c: {mix: {SET k 1.5: 1}}}}\n";
     struct scenario *s = parse_variant(text, "v");
-    ck_assert_uint_eq(s->populations[0].value_bytes.mix_count, 2);
-    ck_assert_int_eq(s->populations[0].value_bytes.mix[1].value, 512);
-    ck_assert_uint_eq(s->clients[0].mix_count, 2);
+    ck_assert_uint_eq(s->populations[0].value_bytes.mix_count, 1);
+    ck_assert_int_eq(s->populations[0].value_bytes.mix[0].value, 512);
+    ck_assert_uint_eq(s->clients[0].mix_count, 1);
     scenario_destroy(s);
 }
 END_TEST
@@ -330,6 +345,7 @@ int main(void) {
     tcase_add_test(tcase, events_are_sorted_and_equals_keep_their_order);
     tcase_add_test(tcase, a_variant_is_laid_over_the_file);
     tcase_add_test(tcase, a_variant_may_have_dots_in_values_and_commands);
+    tcase_add_test(tcase, a_variant_replaces_a_distribution_and_a_mix_whole);
     tcase_add_test(tcase, names_of_patterns_that_cannot_meet_may_be_alike);
     tcase_add_test(tcase, an_old_generation_ignores_effort_with_a_note);
     tcase_add_test(tcase, every_shipped_scenario_loads_with_each_variant);
