@@ -27,11 +27,11 @@ _lapse() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options="" words="" files=""
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "run compare plot list --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "run compare plot list calibrate --help --version" -- "$word")
         return
     fi
     case $previous in
-    --out | -o | --stream)
+    --out | -o | --stream | --start)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
@@ -59,6 +59,7 @@ _lapse() {
         options="--term --svg --png --help"
         files="*.csv"
         ;;
+    calibrate) options="--out --server --start --db --keys --rounds --help" ;;
     list)
         options="--help"
         words="engines strategies columns scenario-keys profiles operations scenarios"

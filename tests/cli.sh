@@ -137,9 +137,9 @@ check "a file of prices beside the scenario" ends_with 0 run priced/small.yaml -
 check "is named" prints "costs ./box.json"
 check "and nobody is told to calibrate" eval '! says calibrate'
 check "its hash is kept" grep -q '"costs_xxh64": "[0-9a-f]\{16\}"' priced/a/run.json
-check "1 us for everything is what unit says" \
-    eval 'sed "s/box.json/&/; s/^costs.*/costs: unit/" priced/small.yaml >priced/unit.yaml
-          ends_with 0 run priced/unit.yaml --no-plot --out priced/b && same_bytes priced/a/trace.csv priced/b/trace.csv'
+sed 's/^costs.*/costs: unit/' priced/small.yaml >priced/unit.yaml
+check "1 us for everything" ends_with 0 run priced/unit.yaml --no-plot --out priced/b
+check "is what unit says" same_bytes priced/a/trace.csv priced/b/trace.csv
 check "it is found again" ends_with 0 run --from priced/a/run.json --no-plot --out priced/again
 prices 2000000 >priced/box.json
 check "another file is another run" ends_with 1 run --from priced/a/run.json --no-plot --out priced/again
@@ -222,6 +222,15 @@ check "a scenario to plot" ends_with 2 plot small.yaml
 check "is told what is expected" says "small.yaml: expected a folder of results, or its trace.csv"
 check "a trace that is none" ends_with 2 plot --term past.csv
 check "after all that nothing was written" absent wrong
+
+check "a server that is not there" ends_with 2 calibrate --server 127.0.0.1:1 -o wrong
+check "is said to be none" says "127.0.0.1:1: cannot connect"
+check "no file for the prices" ends_with 2 calibrate
+check "both a server and a program" ends_with 2 calibrate --server a --start b -o wrong
+check "a number of keys that fills no table" ends_with 2 calibrate --keys 100000 -o wrong
+check "a program that cannot be started" ends_with 2 calibrate --start /nowhere/redis-server -o wrong
+check "is named" says "/nowhere/redis-server: cannot be started"
+check "nothing was written then either" absent wrong
 
 # ---- output that cannot be written ---------------------------------------------------------------
 : >file
@@ -341,7 +350,7 @@ for list in engines strategies columns scenario-keys profiles operations scenari
 done
 check "the reference is a scenario" eval \
     '"$lapse" list scenario-keys >reference.yaml; ends_with 0 run reference.yaml --no-plot --seed 1 || [ $? -eq 1 ]'
-for command in "" run compare plot list; do
+for command in "" run compare plot list calibrate; do
     # shellcheck disable=SC2086 # none or one word
     check "lapse $command --help" ends_with 0 $command --help
     check "starts with examples" [ "$(sed -n 2p stdout)" = "Examples:" ]

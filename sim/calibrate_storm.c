@@ -1,0 +1,151 @@
+/* The experiments that wait: crons of an idle server, tables that grow, keys that die together. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "calibrate.h"
+
+#define IDLE_NS        (400 * NS_PER_MS)
+#define IDLE_HZ        500
+#define STORM_HZ       10
+#define REHASH_NS      (1000 * NS_PER_MS)
+#define LEAD_MS        300 /* between the end of a storm's preparation and its deadline */
+#define SETTLE_NS      (1200 * NS_PER_MS)
+#define STORM_LIMIT_NS (60 * NS_PER_S)
+#define POLL_NS        (100 * NS_PER_MS)
+#define WAKE_NS        80000 /* what a cron is late by, when nobody counts the server's sleeps */
+#define STORM_PIPELINE 256
+#define BUDGET_NS      (30 * NS_PER_S) /* of all storms, once there is one of each kind */
+
+/* How many crons ran: one a sleep of an idle server, if its sleeps are known. */
+static double crons_in(const struct live *live, int64_t sleeps_before, ns_t elapsed) {
+    int64_t sleeps = live_sleeps(live);
+    if (sleeps >= 0 && sleeps_before >= 0) return (double)(sleeps - sleeps_before);
+    return (double)elapsed / (double)(NS_PER_S / IDLE_HZ + WAKE_NS);
+}
+
+bool calibrate_idle(struct calibration *c, enum figure_id id, struct model *model) {
+    if (!live_set_number(&c->live, "hz", IDLE_HZ) || !calibrate_wait(c, SETTLE_NS)) return false;
+    for (uint32_t round = 0; round < c->rounds; round++) {
+        int64_t sleeps = live_sleeps(&c->live);
+        ns_t began = live_now_ns(), before = live_cpu_ns(&c->live);
+        if (before < 0 || !calibrate_wait(c, IDLE_NS)) return false;
+        ns_t after = live_cpu_ns(&c->live), elapsed = live_now_ns() - began;
+        double crons = crons_in(&c->live, sleeps, elapsed);
+        if (after < 0) return false;
+        if (crons > 0) figure_add(&c->figures[id], (double)(after - before) * 1e3 / crons);
+    }
+    model_count_cron(model, c->figures[id].counts);
+    calibrate_say(c, id);
+    return true;
+}
+
+/* What idle crons would have taken in that time. */
+static double idle_ps(const struct calibration *c, ns_t elapsed) {
+    double period_ns = (double)NS_PER_S / STORM_HZ + WAKE_NS;
+    return (double)elapsed / period_ns * c->figures[FIGURE_IDLE].median_ps;
+}
+
+static struct work storm_keys(const struct calibration *c, int64_t deadline_ms) {
+    return (struct work){.kind = WORK_SET_PXAT,
+                         .keys = c->keys,
+                         .value_bytes = 32,
+                         .pipeline = STORM_PIPELINE,
+                         .commands = c->keys,
+                         .deadline_ms = deadline_ms};
+}
+
+/* One key more than the tables hold, and both double: each key moves twice, less the work of the
+ * expire cycle that runs meanwhile, which idle crons have too. */
+static bool measure_rehash(struct calibration *c, int64_t deadline_ms) {
+    struct work one = storm_keys(c, deadline_ms);
+    one.first = c->keys, one.keys = one.commands = one.pipeline = 1;
+    int64_t sleeps = live_sleeps(&c->live);
+    ns_t began = live_now_ns(), before = live_cpu_ns(&c->live);
+    if (before < 0 || !work_run(&c->live, &one, 0, c->interrupted)) return false;
+    if (!calibrate_wait(c, REHASH_NS)) return false;
+    ns_t after = live_cpu_ns(&c->live), elapsed = live_now_ns() - began;
+    if (after < 0) return false;
+    ns_t asleep = elapsed - (after - before);
+    double idle = crons_in(&c->live, sleeps, asleep) * c->figures[FIGURE_IDLE].median_ps;
+    figure_add(&c->figures[FIGURE_REHASH],
+               ((double)(after - before) * 1e3 - idle) / (2.0 * c->keys));
+    return true;
+}
+
+/* Our keys that are left; other databases do not count. */
+static int64_t keys_left(struct calibration *c) {
+    redisReply *reply = live_command(&c->live, "DBSIZE");
+    int64_t left = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
+    if (reply) freeReplyObject(reply);
+    return left;
+}
+
+static bool measure_drain(struct calibration *c, enum figure_id id, int64_t deadline_ms,
+                          uint32_t dying) {
+    ns_t began = live_now_ns(), before = live_cpu_ns(&c->live), limit = began + STORM_LIMIT_NS;
+    int64_t living = c->keys + 1 - dying, left = living + 1;
+    if (before < 0 || !calibrate_wait(c, (deadline_ms - live_wall_ms()) * NS_PER_MS)) return false;
+    while (left > living && live_now_ns() < limit) {
+        if (!calibrate_wait(c, POLL_NS)) return false;
+        left = keys_left(c);
+    }
+    if (left < 0) return false;
+    if (left > living) return live_fail(&c->live, "keys do not expire: is the expire cycle off?");
+    if (!calibrate_wait(c, 3 * POLL_NS)) return false; /* the tables shrink */
+    ns_t after = live_cpu_ns(&c->live), elapsed = live_now_ns() - began;
+    if (after < 0) return false;
+    double busy_ps = (double)(after - before) * 1e3 - idle_ps(c, elapsed);
+    figure_add(&c->figures[id], busy_ps / dying);
+    return true;
+}
+
+/* All of the keys die, or half of them and the others live on. */
+static bool storm_load(struct calibration *c, int64_t deadline_ms, uint32_t dying) {
+    struct work die = storm_keys(c, deadline_ms), live = die;
+    die.keys = die.commands = dying < c->keys ? dying : c->keys;
+    live.kind = WORK_SET_PX;
+    live.first = die.keys, live.keys = live.commands = c->keys - die.keys;
+    c->written = c->keys + 1;
+    return live_set_number(&c->live, "hz", IDLE_HZ) &&
+           work_run(&c->live, &die, 0, c->interrupted) &&
+           (live.keys == 0 || work_run(&c->live, &live, 0, c->interrupted));
+}
+
+/* `load_ns`: what the loading took last time. The deadline must not come before all is ready. The
+ * key that makes the tables grow dies too. */
+static bool storm(struct calibration *c, enum figure_id id, ns_t *load_ns) {
+    uint32_t dying = id == FIGURE_STORM ? c->keys : c->keys / 2;
+    int64_t ready_ms = (*load_ns * 3 / 2 + REHASH_NS) / NS_PER_MS + 2 * LEAD_MS;
+    int64_t deadline_ms = live_wall_ms() + ready_ms;
+    ns_t began = live_now_ns();
+    if (!storm_load(c, deadline_ms, dying)) return false;
+    *load_ns = live_now_ns() - began;
+    bool in_time = live_wall_ms() + REHASH_NS / NS_PER_MS + LEAD_MS < deadline_ms;
+    bool fine = !in_time || (calibrate_wait(c, POLL_NS) && measure_rehash(c, deadline_ms) &&
+                             live_set_number(&c->live, "hz", STORM_HZ) &&
+                             measure_drain(c, id, deadline_ms, dying + 1));
+    if (!fine || (in_time && id == FIGURE_STORM)) return fine;
+    return work_clear(&c->live, c->written); /* too late: the next try knows how long it takes */
+}
+
+bool calibrate_storms(struct calibration *c) {
+    struct figure *rehash = &c->figures[FIGURE_REHASH];
+    struct figure *all = &c->figures[FIGURE_STORM], *half = &c->figures[FIGURE_STORM_HALF];
+    uint32_t wanted = (c->rounds + 1) / 2, tries = 2 * wanted + 3;
+    ns_t load_ns = (ns_t)c->keys * 2500; /* a guess: 2.5 us a key */
+    printf("storms of %" PRIu32 " keys\n", c->keys + 1);
+    ns_t end = live_now_ns() + BUDGET_NS;
+    while ((all->count < wanted || half->count < wanted) && tries-- > 0) {
+        if (half->count > 0 && live_now_ns() > end) break;
+        if (!storm(c, all->count > half->count ? FIGURE_STORM_HALF : FIGURE_STORM, &load_ns))
+            return false;
+    }
+    if (half->count == 0) return live_fail(&c->live, "loading keys takes longer each time");
+    rehash->counts[COST_REHASH_KEY] = rehash->counts[COST_REHASH_BUCKET] = 1;
+    model_count_storm(c->live.generation, 1, all->counts);
+    model_count_storm(c->live.generation, 2, half->counts);
+    calibrate_say(c, FIGURE_REHASH);
+    calibrate_say(c, FIGURE_STORM);
+    calibrate_say(c, FIGURE_STORM_HALF);
+    return true;
+}
