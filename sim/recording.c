@@ -270,9 +270,26 @@ static bool files_finish(struct running *run, const struct summary_row *rows) {
 }
 
 /* What makes a run say less than its reader may think. */
+/* A stream is fed for replicas, and the file holds one master's. */
+static void note_stream(struct running *run) {
+    const struct scenario *scenario = run->recording->scenario;
+    uint32_t masters = 0, replicas = 0;
+    for (uint32_t i = 0; i < scenario->server_count; i++) {
+        masters += scenario->servers[i].master < 0;
+        replicas += scenario->servers[i].master == (int)run->stream_server;
+    }
+    const char *name = scenario->servers[run->stream_server].name;
+    if (replicas == 0)
+        note_print(run->recording, "--stream is empty: '%s' has no replica and feeds no stream",
+                   name);
+    else if (masters > 1)
+        note_print(run->recording, "--stream holds the stream of '%s' alone", name);
+}
+
 static void notes_finish(struct running *run, const struct summary_row *rows) {
     struct recording *r = run->recording;
     for (size_t i = 0; world_note(run->world, i); i++) note_add(r, world_note(run->world, i));
+    if (r->order->stream_path) note_stream(run);
     if (run->error_replies > ERROR_NOTES_MAX)
         note_print(r, "%" PRIu64 " more errors are in replies.txt",
                    run->error_replies - ERROR_NOTES_MAX);

@@ -18,19 +18,36 @@ static size_t line_take(struct cursor *c, const char **line) {
     return (size_t)(end - *line);
 }
 
-/* A bulk string: text of several lines (INFO) as it is, else in quotes. */
+/* A string in quotes as redis-cli writes it: one line, whatever bytes it holds. */
+static void quoted_write(FILE *stream, const char *text, size_t size) {
+    fputc('"', stream);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '\n' || c == '\r' || c == '\t')
+            fputs(c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t", stream);
+        else if (c < ' ' || c > '~')
+            fprintf(stream, "\\x%02x", c);
+        else
+            fprintf(stream, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    }
+    fputc('"', stream);
+}
+
+static void lines_write(FILE *stream, const char *text, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (text[i] != '\r') fputc(text[i], stream);
+    if (size && text[size - 1] != '\n') fputc('\n', stream);
+}
+
+/* A bulk string: a report of many lines (INFO) as it is, else in quotes. */
 static void bulk_write(FILE *stream, struct cursor *c, long length) {
     size_t left = (size_t)(c->end - c->at);
     size_t size = (size_t)length < left ? (size_t)length : left;
     const char *text = c->at;
-    bool lines = memchr(text, '\n', size) != NULL;
-    if (!lines) fputc('"', stream);
-    for (size_t i = 0; i < size; i++)
-        if (!lines || text[i] != '\r') fputc(text[i], stream);
-    if (!lines)
-        fputs("\"\n", stream);
-    else if (size && text[size - 1] != '\n')
-        fputc('\n', stream);
+    if (size > 1 && memcmp(text + size - 2, "\r\n", 2) == 0)
+        lines_write(stream, text, size);
+    else
+        quoted_write(stream, text, size), fputc('\n', stream);
     c->at = left - size >= 2 ? text + size + 2 : c->end;
 }
 
@@ -69,8 +86,11 @@ static long item_write(FILE *stream, struct cursor *c) {
 bool replies_write(FILE *stream, ns_t at_ns, const char *server, const char *command,
                    const char *resp, size_t length) {
     struct cursor cursor = {resp, resp + length};
-    fprintf(stream, "%" PRId64 ".%06" PRId64 " ms  %s  %s\n", at_ns / NS_PER_MS, at_ns % NS_PER_MS,
-            server, command);
+    fprintf(stream, "%" PRId64 ".%06" PRId64 " ms  %s  ", at_ns / NS_PER_MS, at_ns % NS_PER_MS,
+            server);
+    for (; *command; command++)
+        fputc(*command == '\n' || *command == '\r' ? ' ' : *command, stream);
+    fputc('\n', stream);
     for (long left = 1; left > 0 && cursor.at < cursor.end; left--)
         left += item_write(stream, &cursor);
     fputc('\n', stream);

@@ -289,6 +289,19 @@ check "Ctrl-C while keys are loaded ends with 130" [ $? -eq 130 ]
 check "and says so" says "while keys were loaded"
 check "with nothing written" absent huge
 
+# ---- replies and streams -------------------------------------------------------------------------
+cat >talk.yaml <<'EOT'
+name: talk
+duration: 200ms
+servers: {master: {}}
+events:
+  - {at: 50ms, command: 'SET k "a\nb\x01"'}
+  - {at: 60ms, command: GET k}
+EOT
+check "an event with odd bytes" ends_with 0 run talk.yaml --no-plot --out talk --stream talk.resp
+check "is answered in one line" grep -qxF '"a\nb\x01"' talk/replies.txt
+check "an empty stream is said to be" says "'master' has no replica"
+
 # ---- comparing -----------------------------------------------------------------------------------
 check "variants are compared" ends_with 0 compare small.yaml --no-plot --out c
 check "in one CSV" [ "$(cut -d, -f1,2 c/compare.csv | tr '\n' ' ')" = \
