@@ -43,12 +43,19 @@ static void client_shape_mix(struct client *client) {
     }
 }
 
+static void client_connect(struct client *client, uint8_t db, ns_t now_ns) {
+    uint32_t count = client->config->connections, *pool;
+    if (client->engine_clients[db]) return;
+    client->engine_clients[db] = pool = malloc(count * sizeof *pool);
+    ASSERT(pool && count > 0);
+    for (uint32_t i = 0; i < count; i++) pool[i] = node_connect(client->server, db, now_ns);
+}
+
 static void client_connect_all(struct client *client, ns_t now_ns) {
-    uint32_t count = client->config->connections;
-    client->engine_clients = malloc(count * sizeof *client->engine_clients);
-    ASSERT(client->engine_clients && count > 0);
-    for (uint32_t i = 0; i < count; i++)
-        client->engine_clients[i] = node_connect(client->server, client->config->db, now_ns);
+    const struct population *population = client->population;
+    client_connect(client, client->config->db, now_ns);
+    for (uint32_t i = 0; population && population->rows && i < population->count; i++)
+        client_connect(client, population_db(population, i), now_ns);
 }
 
 /* Even arrivals do not drift: the i-th is at from + i * 1000 h / rate_per_1000_h, rounded down. */
@@ -105,6 +112,7 @@ static key_id client_pick_key(struct client *client) {
     const struct population *population = client->population;
     uint32_t rank = client->zipf ? zipf_draw(client->zipf, &client->choices)
                                  : (uint32_t)rng_below(&client->choices, population->count);
+    if (population->rows) client->next_db = population_db(population, rank);
     return population_key(population, rank);
 }
 
@@ -118,11 +126,12 @@ static ms_t client_pick_ttl(struct client *client, key_id key, ms_t now_ms) {
  * waiting for memory is what a simulated command costs most, and so the wait begins early. */
 static void client_choose(struct client *client) {
     client->next_mix = client_pick_mix(client);
+    client->next_db = client->config->db;
     const struct mix_config *mix = &client->config->mix[client->next_mix];
     for (uint32_t i = 0; i < mix->argc; i++) {
         if (mix->args[i].kind != TEMPLATE_KEY) continue;
         client->next_keys[i] = client_pick_key(client);
-        engine_prefetch(client->server->engine, client->config->db, client->next_keys[i]);
+        engine_prefetch(client->server->engine, client->next_db, client->next_keys[i]);
     }
 }
 
@@ -159,9 +168,9 @@ void client_init(struct client *client, const struct client_config *config, uint
     *client = (struct client){.config = config, .index = index, .server = server};
     client_fork_streams(client);
     client_shape_mix(client);
+    if (config->population >= 0) client->population = &populations[config->population];
     client_connect_all(client, now_ns);
     histogram_reset(&client->request_us);
-    if (config->population >= 0) client->population = &populations[config->population];
     if (client->population && client->population->count == 0) return; /* a file without rows */
     if (client->population && config->zipf_exponent_milli)
         client->zipf = zipf_create(client->population->count, config->zipf_exponent_milli);
@@ -170,7 +179,7 @@ void client_init(struct client *client, const struct client_config *config, uint
 }
 
 void client_release(struct client *client) {
-    free(client->engine_clients);
+    for (int db = 0; db < DATABASES_MAX; db++) free(client->engine_clients[db]);
     free(client->shapes);
     if (client->zipf) zipf_destroy(client->zipf);
 }
@@ -182,13 +191,14 @@ static void client_request(struct client *client, ns_t now_ns, uint32_t connecti
     struct arg *argv = inbox_reserve(&server->inbox, mix->argc);
     memcpy(argv, client->shapes[m], mix->argc * sizeof *argv);
     client_fill(client, mix, node_wall_ms(server, now_ns), argv);
+    uint32_t engine_client = client->engine_clients[client->next_db][connection];
     client_choose(client);
     struct inbox_item item = {.arrival_ns = now_ns,
                               .kind = INBOX_REQUEST,
                               .source = SOURCE_CLIENT,
                               .command = mix->command,
                               .argc = (uint16_t)mix->argc,
-                              .engine_client = client->engine_clients[connection],
+                              .engine_client = engine_client,
                               .subject = client->index,
                               .connection = connection};
     inbox_push(&server->inbox, &item);

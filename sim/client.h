@@ -5,6 +5,7 @@
 #ifndef LAPSE_SIM_CLIENT_H
 #define LAPSE_SIM_CLIENT_H
 
+#include "bounds.h"
 #include "histogram.h"
 #include "node.h"
 #include "population.h"
@@ -17,7 +18,9 @@ struct client {
     const struct population *population; /* NULL: no template names a key */
     struct zipf *zipf;                   /* NULL: every key alike */
     struct rng arrivals, choices, values;
-    uint32_t *engine_clients;          /* by connection */
+    /* By database and connection: a pool for each database that its keys lie in, as a server's
+     * client library keeps one; a file's rows may lie in several. */
+    uint32_t *engine_clients[DATABASES_MAX];
     uint32_t next_connection;          /* of an open loop */
     ns_t next_ns;                      /* of an open loop: the next arrival */
     uint64_t step_ns, step_part, part; /* even arrivals: the spacing, exactly, in whole ns and
@@ -25,6 +28,7 @@ struct client {
     struct arg (*shapes)[12];          /* by mix entry: its words ready made */
     uint32_t next_mix;                 /* the next request: which command */
     key_id next_keys[12];              /* and by position its keys */
+    uint8_t next_db;                   /* of the last of them */
     struct histogram request_us;
 };
 

@@ -66,6 +66,11 @@ key_id population_key(const struct population *p, uint32_t i) {
     return p->rows ? p->rows->rows[i].key : p->first_key + i;
 }
 
+uint8_t population_db(const struct population *p, uint32_t i) {
+    ASSERT(i < p->count);
+    return p->rows ? p->rows->rows[i].db : p->config->db;
+}
+
 struct population_item population_next(struct population *p, uint32_t i, ms_t now_ms,
                                        us_t start_wall_us) {
     ASSERT(i < p->count);

@@ -35,6 +35,9 @@ void population_release(struct population *);
  */
 key_id population_key(const struct population *, uint32_t i);
 
+/* The database of item i: rows of a file name their own. */
+uint8_t population_db(const struct population *, uint32_t i);
+
 /* Item i; items are asked for in order 0, 1, 2 ... exactly once (draws). now_ms is the wall clock
  * at its writing. */
 struct population_item population_next(struct population *, uint32_t i, ms_t now_ms,

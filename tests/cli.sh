@@ -302,6 +302,19 @@ check "an event with odd bytes" ends_with 0 run talk.yaml --no-plot --out talk -
 check "is answered in one line" grep -qxF '"a\nb\x01"' talk/replies.txt
 check "an empty stream is said to be" says "'master' has no replica"
 
+# ---- a file's databases --------------------------------------------------------------------------
+printf 'database,type,key,size_in_bytes,encoding,num_elements,len_largest_element,expiry\n' >two.csv
+printf '1,string,a,100,string,10,10,\n2,string,b,100,string,10,10,\n' >>two.csv
+cat >two.yaml <<'EOT'
+name: two
+duration: 1s
+servers: {master: {}}
+populations: {rows: {from: two.csv}}
+clients: {reader: {rate: 100/s, population: rows, mix: {"GET {key}": 1}}}
+expect: ["sum(master.nil_replies) == 0", "sum(master.requests) > 50"]
+EOT
+check "a client reads each row in its database" ends_with 0 run two.yaml --no-plot --out two
+
 # ---- comparing -----------------------------------------------------------------------------------
 check "variants are compared" ends_with 0 compare small.yaml --no-plot --out c
 check "in one CSV" [ "$(cut -d, -f1,2 c/compare.csv | tr '\n' ' ')" = \
