@@ -317,6 +317,7 @@ struct lockstep *lockstep_start(const char *about, const struct lockstep_config 
 
 void lockstep_stop(struct lockstep *ls) {
     lockstep_disconnect(ls, &ls->asker);
+    if (ls->replica) oracle_disconnect(ls->oracle, ls->replica);
     oracle_stop(ls->oracle);
     lockstep_drop_engine(ls);
     oracle_bytes_release(&ls->server_replies);
