@@ -72,14 +72,6 @@ static bool measure_rehash(struct calibration *c, int64_t deadline_ms) {
     return true;
 }
 
-/* Our keys that are left; other databases do not count. */
-static int64_t keys_left(struct calibration *c) {
-    redisReply *reply = live_command(&c->live, "DBSIZE");
-    int64_t left = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
-    if (reply) freeReplyObject(reply);
-    return left;
-}
-
 static bool measure_drain(struct calibration *c, enum figure_id id, int64_t deadline_ms,
                           uint32_t dying) {
     ns_t began = live_now_ns(), before = live_cpu_ns(&c->live), limit = began + STORM_LIMIT_NS;
@@ -87,7 +79,7 @@ static bool measure_drain(struct calibration *c, enum figure_id id, int64_t dead
     if (before < 0 || !calibrate_wait(c, (deadline_ms - live_wall_ms()) * NS_PER_MS)) return false;
     while (left > living && live_now_ns() < limit) {
         if (!calibrate_wait(c, POLL_NS)) return false;
-        left = keys_left(c);
+        left = live_dbsize(&c->live);
     }
     if (left < 0) return false;
     if (left > living) return live_fail(&c->live, "keys do not expire: is the expire cycle off?");

@@ -16,6 +16,7 @@ enum exit_code cmd_compare(int argc, char **argv, interrupted_fn *);
 enum exit_code cmd_plot(int argc, char **argv, interrupted_fn *);
 enum exit_code cmd_list(int argc, char **argv, interrupted_fn *);
 enum exit_code cmd_calibrate(int argc, char **argv, interrupted_fn *);
+enum exit_code cmd_validate(int argc, char **argv, interrupted_fn *);
 
 /* argp_parse, with misspelt long options named first. False: said, and the exit code is
  * EXIT_INPUT. */

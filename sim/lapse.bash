@@ -27,7 +27,7 @@ _lapse() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options="" words="" files=""
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "run compare plot list calibrate --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "run compare plot list calibrate validate --help --version" -- "$word")
         return
     fi
     case $previous in
@@ -58,6 +58,10 @@ _lapse() {
     plot)
         options="--term --svg --png --help"
         files="*.csv"
+        ;;
+    validate)
+        options="--out --variant --server --start --runs --samples --no-plot --help"
+        words=$(_lapse_scenarios)
         ;;
     calibrate) options="--out --server --start --db --keys --rounds --help" ;;
     list)

@@ -30,7 +30,9 @@ static ns_t clock_ns(clockid_t clock) {
 
 ns_t live_now_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
-int64_t live_wall_ms(void) { return clock_ns(CLOCK_REALTIME) / NS_PER_MS; }
+ns_t live_wall_ns(void) { return clock_ns(CLOCK_REALTIME); }
+
+int64_t live_wall_ms(void) { return live_wall_ns() / NS_PER_MS; }
 
 void live_pause_ns(ns_t ns) {
     if (ns <= 0) return;
@@ -138,6 +140,13 @@ static int64_t milli_of(const char *text) {
 int64_t live_field_milli(const char *info, const char *name, int64_t missing) {
     char value[64];
     return live_field(info, name, value, sizeof(value)) ? milli_of(value) : missing;
+}
+
+int64_t live_dbsize(struct live *live) {
+    redisReply *reply = live_command(live, "DBSIZE");
+    int64_t size = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
+    if (reply) freeReplyObject(reply);
+    return size;
 }
 
 /* ---- what is refused ------------------------------------------------------------------------ */

@@ -72,6 +72,14 @@ int64_t live_field_number(const char *info, const char *name, int64_t missing);
 /* "39.31" as 39310. */
 int64_t live_field_milli(const char *info, const char *name, int64_t missing);
 
+/* Keys of the selected database; -1 with a message. */
+int64_t live_dbsize(struct live *);
+
+/* Commands that a connection had sent are carried out even after it was closed: what clears up must
+ * look again. So often, so long apart. */
+#define LIVE_CLEAR_TRIES    8
+#define LIVE_CLEAR_PAUSE_NS (50 * NS_PER_MS)
+
 /* CPU time that the server's main thread has used: from /proc for one that was started here, exact
  * to the nanosecond, else by INFO. -1 with a message. */
 ns_t live_cpu_ns(struct live *);
@@ -82,6 +90,7 @@ int64_t live_sleeps(const struct live *);
 ns_t live_now_ns(void);
 void live_pause_ns(ns_t);
 int64_t live_wall_ms(void);
+ns_t live_wall_ns(void);
 
 /* live_start.c: starts a server on a free port of 127.0.0.1, in a new folder, without persistence.
  * It ends with us, whatever way. */

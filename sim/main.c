@@ -31,11 +31,8 @@ typedef enum exit_code command_fn(int argc, char **argv, interrupted_fn *);
 static const struct command_entry {
     const char *name;
     command_fn *run;
-} commands[] = {{"run", cmd_run},
-                {"compare", cmd_compare},
-                {"plot", cmd_plot},
-                {"list", cmd_list},
-                {"calibrate", cmd_calibrate}};
+} commands[] = {{"run", cmd_run},   {"compare", cmd_compare},     {"plot", cmd_plot},
+                {"list", cmd_list}, {"calibrate", cmd_calibrate}, {"validate", cmd_validate}};
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -49,9 +46,10 @@ static const char doc[] =
     "  lapse plot --term out/storm     draw a run in the terminal\n"
     "  lapse list scenario-keys        every key of a scenario, with its default\n"
     "  lapse calibrate -o my-box.json  prices of this machine, from a real server\n"
+    "  lapse validate storm            a run beside a real server, in real time\n"
     "\nSimulates how Redis expires keys and what that does to memory, latency and replicas, on a "
     "virtual clock: the same bytes every time.\v"
-    "COMMAND is run, compare, plot, list or calibrate; `lapse COMMAND --help` says more.";
+    "COMMAND is run, compare, plot, list, calibrate or validate; `lapse COMMAND --help` says more.";
 
 struct arguments {
     int command_at; /* index in argv, 0: none */
@@ -71,7 +69,8 @@ static error_t option_take(int key, char *value, struct argp_state *state) {
         break;
     case ARGP_KEY_END:
         if (!a->command_at && !a->version)
-            argp_error(state, "expected a command: run, compare, plot, list or calibrate");
+            argp_error(state,
+                       "expected a command: run, compare, plot, list, calibrate or validate");
         break;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -225,6 +225,9 @@ check "after all that nothing was written" absent wrong
 
 check "a server that is not there" ends_with 2 calibrate --server 127.0.0.1:1 -o wrong
 check "is said to be none" says "127.0.0.1:1: cannot connect"
+check "nor one to play to" ends_with 2 validate small.yaml --server 127.0.0.1:1 --out wrong
+check "a link that is cut cannot be played" ends_with 2 validate replica-lag --out wrong
+check "keys that are written during the run neither" ends_with 2 validate lazy-vs-active --samples 7 --out wrong
 check "no file for the prices" ends_with 2 calibrate
 check "both a server and a program" ends_with 2 calibrate --server a --start b -o wrong
 check "a number of keys that fills no table" ends_with 2 calibrate --keys 100000 -o wrong
@@ -376,7 +379,7 @@ for list in engines strategies columns scenario-keys profiles operations scenari
 done
 check "the reference is a scenario" eval \
     '"$lapse" list scenario-keys >reference.yaml; ends_with 0 run reference.yaml --no-plot --seed 1 || [ $? -eq 1 ]'
-for command in "" run compare plot list calibrate; do
+for command in "" run compare plot list calibrate validate; do
     # shellcheck disable=SC2086 # none or one word
     check "lapse $command --help" ends_with 0 $command --help
     check "starts with examples" [ "$(sed -n 2p stdout)" = "Examples:" ]

@@ -1,6 +1,6 @@
 #!/bin/bash
-# calibrate beside a real server: one round of everything, and what it leaves behind when it is
-# refused, done or interrupted. Skipped (77) without a redis-server. Arguments: the lapse executable,
+# calibrate and validate beside a real server: one round of everything, and what is left behind when
+# they are refused, done or interrupted. Skipped (77) without a redis-server. Arguments: the lapse executable,
 # the source folder.
 set -u
 lapse=$(realpath "$1")
@@ -89,6 +89,43 @@ for seconds in 2 6; do
     check "dynamic-hz too" [ "$(ask config get dynamic-hz | tail -n 1)" = yes ]
 done
 check "nothing was written" absent no.json
+
+# ---- a scenario, played --------------------------------------------------------------------------
+cat >play.yaml <<'YAML'
+name: play
+duration: 4s
+servers: {master: {config: {hz: 50, lazyfree-lazy-expire: "yes"}}}
+populations: {keys: {keys: "k:{n}", count: 20_000, deadline: 1s}}
+clients:
+  reader: {rate: 200/s, mix: {"GET {key}": 9, "SET other {value}": 1}}
+  closed: {connections: 3, think: 20ms, mix: {"GET {key}": 1}}
+events: [{at: 2s, command: "SET greeting hello"}]
+YAML
+check "a server with data is not played to" ends_with 2 validate play.yaml --server 127.0.0.1:$port --out no
+check "nothing was written" absent no
+ask del mine >/dev/null
+check "an empty one is" ends_with 0 validate play.yaml --server 127.0.0.1:$port --runs 1 --no-plot --out v
+check "it says how often the cycle ended by time" grep -q "^cycles ended by time" stdout
+check "both traces are there" test -s v/live-1.csv -a -s v/trace.csv -a -s v/validate.csv
+check "all keys died in both" \
+    [ "$(awk -F, '$1 == "reclaimed_100_ms" {print ($2 > 0) + ($5 > 0)}' v/validate.csv)" = 2 ]
+check "no key of ours is left" [ "$(ask info keyspace | grep -c '^db')" -eq 0 ]
+check "hz is what it was" [ "$(ask config get hz | tail -n 1)" = 17 ]
+check "lazyfree too" [ "$(ask config get lazyfree-lazy-expire | tail -n 1)" = no ]
+"$lapse" validate play.yaml --server 127.0.0.1:$port --runs 9 --out no >stdout 2>stderr &
+pid=$!
+sleep 3
+kill -INT $pid
+wait $pid
+check "interrupted it ends with 130" [ $? -eq 130 ]
+check "no key of ours is left" [ "$(ask info keyspace | grep -c '^db')" -eq 0 ]
+check "hz is what it was" [ "$(ask config get hz | tail -n 1)" = 17 ]
+check "nothing was written" absent no
+sed 's/master: {config/master: {engine: redis-5.0, config/' play.yaml >old.yaml
+check "a scenario of another generation is refused" ends_with 2 validate old.yaml --server 127.0.0.1:$port --out no
+check "by name" says "the scenario runs redis-5.0"
+sed 's/^servers.*/servers: {master: {}, far: {replica-of: master}}/' play.yaml >two.yaml
+check "a replica needs --start" ends_with 2 validate two.yaml --server 127.0.0.1:$port --out no
 kill $server
 wait $server 2>/dev/null
 server=0
@@ -96,6 +133,9 @@ server=0
 # ---- started -------------------------------------------------------------------------------------
 check "a server is started for it" ends_with 0 calibrate --start redis-server -o own.json --rounds 1 --keys 65536
 check "with a replica" grep -q "with a replica" stdout
+check "and for a scenario with a replica" \
+    ends_with 0 validate two.yaml --start redis-server --runs 1 --out two
+if command -v gnuplot >/dev/null; then check "it is drawn" test -s two/validate.svg; fi
 check "the file names the server" grep -q '"server": "redis-server 7' own.json
 
 echo "$((checks - failures)) of $checks checks hold"
