@@ -21,6 +21,7 @@ enum option_key {
     OPTION_RUNS = 'n',
     OPTION_START = 256,
     OPTION_SAMPLES,
+    OPTION_CONTENDED,
     OPTION_NO_PLOT
 };
 
@@ -32,6 +33,8 @@ static const struct argp_option options[] = {
      "Start this redis-server for each run (default redis-server)", 0},
     {"runs", OPTION_RUNS, "N", 0, "Live runs, whose spread is the band (default 3)", 0},
     {"samples", OPTION_SAMPLES, "N", 0, "INFO N times a second, in both worlds (default 10)", 0},
+    {"contended", OPTION_CONTENDED, NULL, 0,
+     "A shared machine: prices grow by the time that the live server waited for a CPU", 0},
     {"no-plot", OPTION_NO_PLOT, NULL, 0, "Draw no picture", 0},
     {0}};
 
@@ -51,7 +54,7 @@ static const char doc[] =
 struct arguments {
     const char *scenario, *out, *variant, *server, *start;
     uint32_t runs, samples;
-    bool no_plot;
+    bool contended, no_plot;
 };
 
 static uint32_t number_take(const char *text, long high, const char *option,
@@ -86,6 +89,9 @@ static error_t option_take(int key, char *value, struct argp_state *state) {
         a->samples = number_take(value, RATE_MAX, "--samples", state);
         if (1000 % a->samples != 0)
             argp_error(state, "expected --samples to part a second in whole ms, not '%s'", value);
+        break;
+    case OPTION_CONTENDED:
+        a->contended = true;
         break;
     case OPTION_NO_PLOT:
         a->no_plot = true;
@@ -205,9 +211,13 @@ static bool run_live(struct validation *v, struct outcome *o, uint32_t runs) {
         char took[FIGURE_SIZE];
         const int64_t *milli = o->live_metrics[o->runs].milli;
         printf("live run %" PRIu32 ": 99 %% reclaimed after %s, %" PRIu64 " of %" PRIu64
-               " requests left late\n",
+               " requests left late",
                o->runs + 1, figure_print(took, FIGURE_MS, milli[METRIC_RECLAIMED_99]), played->late,
                played->request_us.count);
+        if (played->cpu_ns > 0)
+            printf("; the server worked %" PRId64 " ms and waited %" PRId64 " ms for a CPU",
+                   played->cpu_ns / NS_PER_MS, played->wait_ns / NS_PER_MS);
+        putchar('\n');
         fflush(stdout);
     }
     allocator_choose(v);
@@ -241,6 +251,17 @@ static void result_print(const struct outcome *o) {
     fflush(stdout);
 }
 
+/* Of all runs, in thousandths of the server's work. */
+static uint64_t wait_say(const struct outcome *o) {
+    ns_t cpu_ns = 0, wait_ns = 0;
+    for (uint32_t i = 0; i < o->runs; i++)
+        cpu_ns += o->live[i].cpu_ns, wait_ns += o->live[i].wait_ns;
+    uint64_t per_mille = cpu_ns > 0 ? (uint64_t)(wait_ns * 1000 / cpu_ns) : 0;
+    printf("contended: all prices grow by %" PRIu64 ".%" PRIu64 " %%\n", per_mille / 10,
+           per_mille % 10);
+    return per_mille;
+}
+
 static enum exit_code validate(struct validation *v, const struct arguments *a,
                                const char *folder) {
     struct outcome *o = calloc(1, sizeof(*o));
@@ -249,6 +270,7 @@ static enum exit_code validate(struct validation *v, const struct arguments *a,
     printf("%s, costs %s\n", v->scenario->name, v->scenario->servers[0].prices->name);
     fflush(stdout);
     if (!validate_prepare(v) || !run_live(v, o, a->runs)) code = failed(v);
+    if (code == EXIT_FINE && a->contended) validate_contend(v, wait_say(o));
     if (code == EXIT_FINE && !outfile_make_directory(folder)) code = say_failed(folder);
     if (code == EXIT_FINE) code = simulate(v, o, folder);
     if (code == EXIT_FINE) code = files_write(folder, o);
@@ -294,6 +316,7 @@ enum exit_code cmd_validate(int argc, char **argv, interrupted_fn *interrupted) 
     } else {
         say("%s", error.message);
     }
+    free(v->contended);
     free(v);
     scenario_file_release(&file);
     return code;

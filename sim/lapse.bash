@@ -60,7 +60,7 @@ _lapse() {
         files="*.csv"
         ;;
     validate)
-        options="--out --variant --server --start --runs --samples --no-plot --help"
+        options="--out --variant --server --start --runs --samples --contended --no-plot --help"
         words=$(_lapse_scenarios)
         ;;
     calibrate) options="--out --server --start --db --keys --rounds --help" ;;

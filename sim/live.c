@@ -351,6 +351,13 @@ ns_t live_cpu_ns(struct live *live) {
     return cpu_by_info(live);
 }
 
+ns_t live_wait_ns(const struct live *live) {
+    char text[128], *end;
+    if (!proc_read(live, "schedstat", text, sizeof(text))) return -1;
+    strtoll(text, &end, 10);
+    return strtoll(end, NULL, 10);
+}
+
 int64_t live_sleeps(const struct live *live) {
     char text[4096];
     if (!proc_read(live, "status", text, sizeof(text))) return -1;

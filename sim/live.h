@@ -83,6 +83,9 @@ int64_t live_dbsize(struct live *);
 /* CPU time that the server's main thread has used: from /proc for one that was started here, exact
  * to the nanosecond, else by INFO. -1 with a message. */
 ns_t live_cpu_ns(struct live *);
+/* How long the server that was started here was ready to work and had to wait for a CPU, as others
+ * had it; -1: not known. A cycle's time limit goes on meanwhile. */
+ns_t live_wait_ns(const struct live *);
 /* How often the server that was started here went to sleep; -1: not known. */
 int64_t live_sleeps(const struct live *);
 

@@ -168,7 +168,10 @@ static bool load_and_play(struct validation *v, struct played *out) {
         struct play *play = play_create(v);
         us_t start_wall_us = (live_wall_ms() + lead) * US_PER_MS;
         bool fine = play && take_base(v) && validate_load(v, start_wall_us, &late);
+        ns_t cpu_ns = v->live.pid ? live_cpu_ns(&v->live) : -1, wait_ns = live_wait_ns(&v->live);
         if (fine && !late) fine = play_run(play, start_wall_us, out);
+        if (cpu_ns >= 0) out->cpu_ns = live_cpu_ns(&v->live) - cpu_ns;
+        if (wait_ns >= 0) out->wait_ns = live_wait_ns(&v->live) - wait_ns;
         play_destroy(play);
         if (!fine || !late) return fine;
         close_replicas(v);
@@ -185,6 +188,17 @@ bool validate_live(struct validation *v, struct played *out) {
     live_close(&v->live);
     validate_names_release(v);
     return fine;
+}
+
+void validate_contend(struct validation *v, uint64_t wait_per_mille) {
+    struct scenario *s = v->scenario;
+    v->contended = heap_zero(s->server_count, sizeof *v->contended);
+    for (uint32_t i = 0; i < s->server_count; i++) {
+        v->contended[i] = *s->servers[i].prices;
+        for (int op = 0; op < COST_COUNT; op++)
+            v->contended[i].ps[op] += v->contended[i].ps[op] * wait_per_mille / 1000;
+        s->servers[i].prices = &v->contended[i];
+    }
 }
 
 /* ---- the simulation -------------------------------------------------------------------------- */

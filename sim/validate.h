@@ -22,8 +22,8 @@ struct played {
     struct sample *samples;
     uint32_t count, capacity;
     struct histogram request_us; /* of the scenario's clients; of the sampler if it has none */
-    uint64_t
-        late; /* requests that left more than 5 ms after their time: our own machine was slow */
+    uint64_t late;        /* requests that left more than 5 ms after their time: by our own fault */
+    ns_t cpu_ns, wait_ns; /* the server's work, and its waiting for a CPU; 0 when not known */
 };
 
 struct validation {
@@ -38,6 +38,7 @@ struct validation {
     struct population *populations;
     uint64_t due_keys;               /* preloaded ones that die within the run */
     ns_t storm_ns;                   /* the earliest of their deadlines */
+    struct price_table *contended;   /* by server, when prices grew */
     int64_t base_bytes;              /* used_memory before any key was there, connections and all */
     int64_t base_expired, base_caps; /* a server that was running has counted before */
     char message[1024];
@@ -51,6 +52,10 @@ bool validate_prepare(struct validation *);
 
 /* One live run: loads, waits for the start, plays, cleans up. */
 bool validate_live(struct validation *, struct played *);
+
+/* Every price grows by the time that the live server had to wait for a CPU, in thousandths of its
+ * work. */
+void validate_contend(struct validation *, uint64_t wait_per_mille);
 
 /* The simulation, its rows written to `trace` too. After a live run, which knows the base memory.
  */
