@@ -52,6 +52,13 @@ static inline int64_t wrapping_sub(int64_t a, int64_t b) {
 
 static inline ms_t wall_ms_of(us_t wall_us) { return floor_div(wall_us, US_PER_MS); }
 
+/* Asks for the cache line of an address that is looked at a little later. The empty assembly counts
+ * as an effect: without one gcc deletes the calls of a function that does nothing but prefetch. */
+static inline void prefetch(const void *address) {
+    __builtin_prefetch(address);
+    __asm__ volatile("" : : "r"(address));
+}
+
 /* Decimal digits of n as RESP writes it, a minus sign included. */
 static inline uint32_t decimal_length(int64_t n) {
     uint64_t magnitude = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;

@@ -6,7 +6,7 @@
 #define RANDOM_KEY_TRIES    100 /* on a replica whose keys all have a TTL (7.0 db.c dbRandomKey) */
 
 void db_init(struct db *db, uint8_t id, struct db_host *host, const struct dict_policy *policy) {
-    *db = (struct db){.host = host, .id = id};
+    *db = (struct db){.host = host, .id = id, .entries = {.host = host->pages}};
     dict_init(&db->main, DICT_MAIN, &db->entries, host->keys, host->cpu, host->memory, policy);
     dict_init(&db->expires, DICT_EXPIRES, &db->entries, host->keys, host->cpu, host->memory,
               policy);
@@ -96,30 +96,57 @@ void db_add(struct db *db, key_id id, const struct object *value) {
     object_take(db->host->memory, value);
 }
 
-void db_replace_in_place(struct db *db, key_id id, const struct object *value) {
+/* Tells the onlooker nothing. */
+static void replace_value(struct db *db, key_id id, const struct object *value) {
     struct entry *entry = entries_at(&db->entries, id);
     struct object old = entry_value(entry);
-    tell_removed(db, id);
     object_give(db->host->memory, &old);
     object_charge_free(db->host->cpu, &old);
     entry_set_value(entry, value);
     object_take(db->host->memory, value);
+}
+
+void db_replace_in_place(struct db *db, key_id id, const struct object *value) {
+    tell_removed(db, id);
+    replace_value(db, id, value);
     tell_added(db, id);
 }
 
-void db_overwrite(struct db *db, key_id id, const struct object *value) {
+static void charge_overwrite(struct db *db, key_id id) {
     bool found = dict_find(&db->main, id);
     ASSERT(found);
     cpu_charge(db->host->cpu, COST_OVERWRITE, 1);
+}
+
+void db_overwrite(struct db *db, key_id id, const struct object *value) {
+    charge_overwrite(db, id);
     db_replace_in_place(db, id, value);
 }
 
+/* The key leaves the expires dict; what was told of it before stands as it is. */
+static bool forget_deadline(struct db *db, key_id id) {
+    bool found = dict_find(&db->main, id);
+    ASSERT(found);
+    return dict_delete(&db->expires, id);
+}
+
+/* A key that is to lose its TTL is taken off the onlooker's books before its weight changes. */
+static void overwrite_and_forget(struct db *db, key_id id, const struct object *value) {
+    charge_overwrite(db, id);
+    tell_removed(db, id);
+    replace_value(db, id, value);
+    forget_deadline(db, id);
+}
+
 void db_set(struct db *db, key_id id, const struct object *value, bool exists, bool keep_ttl) {
-    if (exists)
+    if (exists && !keep_ttl) {
+        overwrite_and_forget(db, id, value);
+    } else if (exists) {
         db_overwrite(db, id, value);
-    else
+    } else {
         db_add(db, id, value);
-    if (!keep_ttl) db_remove_deadline(db, id);
+        if (!keep_ttl) db_remove_deadline(db, id);
+    }
 }
 
 bool db_delete(struct db *db, key_id id) {
@@ -143,10 +170,8 @@ void db_set_deadline(struct db *db, key_id id, ms_t deadline_ms) {
 }
 
 bool db_remove_deadline(struct db *db, key_id id) {
-    bool found = dict_find(&db->main, id);
-    ASSERT(found);
     tell_removed(db, id);
-    return dict_delete(&db->expires, id);
+    return forget_deadline(db, id);
 }
 
 /* Gives back what hangs on every key of one table; the dicts drop their own part. */

@@ -33,6 +33,7 @@ struct db_host {
     struct propagate *propagate;
     const struct lazy_policy *lazy;
     struct rng *rng;
+    const struct pages *pages;
     bool is_replica;           /* masterhost is set */
     bool lazyfree_lazy_expire; /* expired keys leave as UNLINK, values freed elsewhere */
     enum db_client client;     /* of the running command */

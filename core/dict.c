@@ -1,7 +1,5 @@
 #include "dict.h"
 
-#include <stdlib.h>
-
 #include "bounds.h"
 
 /* What the ledger books: sizes of the server's own structures (engine facts 1.1.2 and 1.1.3). */
@@ -39,14 +37,13 @@ static inline key_id *bucket_of(const struct dict *d, int table, key_id id) {
 
 static void table_create(struct dict *d, int table, int8_t exponent) {
     d->exponent[table] = exponent;
-    d->table[table] = calloc(dict_size(d, table), sizeof(key_id));
-    ASSERT(d->table[table]);
+    d->table[table] = pages_take(d->entries->host, dict_size(d, table) * sizeof(key_id));
     memory_take(d->memory, table_class[d->kind], BUCKET_REQUEST_BYTES * dict_size(d, table));
 }
 
 static void table_drop(struct dict *d, int table) {
     if (!d->table[table]) return;
-    free(d->table[table]);
+    pages_give(d->entries->host, d->table[table], dict_size(d, table) * sizeof(key_id));
     memory_give(d->memory, table_class[d->kind], BUCKET_REQUEST_BYTES * dict_size(d, table));
     d->table[table] = NULL;
     d->exponent[table] = -1;
@@ -122,10 +119,17 @@ static inline bool rehash_skip_empty(struct dict *d, uint64_t *budget) {
     return true;
 }
 
+static inline void rehash_hint(const struct dict *d, uint64_t index) {
+    key_id near = dict_hint_head(d, 0, index + DICT_HINT_NEAR);
+    dict_hint_walk(d, 0, index);
+    if (near != KEY_NONE) dict_hint_place(d, near);
+}
+
 /* Each key goes to the head of its new chain, so keys that stay together change their order:
  * a b c becomes c b a (engine facts 1.5.1). */
 static inline uint64_t rehash_move_bucket(struct dict *d) {
     key_id id = d->table[0][d->rehash_index];
+    rehash_hint(d, (uint64_t)d->rehash_index);
     uint64_t moved = 0;
     while (id != KEY_NONE) {
         struct entry *e = entries_at(d->entries, id);
@@ -172,10 +176,6 @@ bool dict_rehash(struct dict *d, uint32_t buckets) {
     return false;
 }
 
-void dict_step(struct dict *d) {
-    if (dict_rehashing(d) && d->pause_rehash == 0) dict_rehash(d, 1);
-}
-
 void dict_rehash_for_1ms(struct dict *d) {
     if (d->pause_rehash > 0) return;
     ms_t start_ms = cpu_wall_ms(d->cpu);
@@ -201,13 +201,6 @@ void dict_presize(struct dict *d, uint64_t count) {
 }
 
 /* --- keys in and out --- */
-
-bool dict_find(struct dict *d, key_id id) {
-    if (dict_used(d) == 0) return false;
-    dict_step(d);
-    cpu_charge(d->cpu, COST_LOOKUP, 1);
-    return dict_has(d, id);
-}
 
 static inline void dict_link(struct dict *d, key_id id) {
     int table = dict_rehashing(d) ? 1 : 0;

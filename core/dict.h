@@ -55,13 +55,27 @@ static inline uint64_t dict_slots(const struct dict *d) {
 static inline uint64_t dict_used(const struct dict *d) { return d->used[0] + d->used[1]; }
 static inline bool dict_rehashing(const struct dict *d) { return d->rehash_index >= 0; }
 
-/* Is the key in? Steps the rehash once if the dict is not empty. An empty dict costs nothing.
- */
-bool dict_find(struct dict *, key_id);
-
 /* Same answer without a step or a charge: for observers and walkers. */
 static inline bool dict_has(const struct dict *d, key_id id) {
     return entries_has(d->entries, id, d->kind);
+}
+
+/* Moves up to `buckets` non-empty buckets, passing at most ten times as many empty ones. True if
+ * work remains. */
+bool dict_rehash(struct dict *, uint32_t buckets);
+
+/* One rehash(1), if rehashing and not paused. */
+static inline void dict_step(struct dict *d) {
+    if (dict_rehashing(d) && d->pause_rehash == 0) dict_rehash(d, 1);
+}
+
+/* Is the key in? Steps the rehash once if the dict is not empty. An empty dict costs nothing.
+ */
+static inline bool dict_find(struct dict *d, key_id id) {
+    if (dict_used(d) == 0) return false;
+    dict_step(d);
+    cpu_charge(d->cpu, COST_LOOKUP, 1);
+    return dict_has(d, id);
 }
 
 /* Step, then the grow test, then, unless the key is in already, insertion at the head of its bucket
@@ -77,13 +91,6 @@ bool dict_delete(struct dict *, key_id);
 /* A key drawn as the server's dictGetRandomKey does: random non-empty bucket, then random place in
  * its chain; so short chains are favoured. KEY_NONE if empty (then no step). */
 key_id dict_random(struct dict *, struct rng *);
-
-/* One rehash(1), if rehashing and not paused. */
-void dict_step(struct dict *);
-
-/* Moves up to `buckets` non-empty buckets, passing at most ten times as many empty ones. True if
- * work remains. */
-bool dict_rehash(struct dict *, uint32_t buckets);
 
 /* Batches of 100 buckets until done, or until more than 1 ms of wall clock has passed after a batch
  * (cron). */
@@ -103,6 +110,38 @@ static inline key_id dict_bucket(const struct dict *d, int table, uint64_t index
 }
 static inline key_id dict_next(const struct dict *d, key_id id) {
     return entries_at(d->entries, id)->link[d->kind];
+}
+
+/* A walk along the buckets knows its next keys long before it comes to them, and a key's entry lies
+ * anywhere: without a hint each key waits for memory two or three times (entry, hash, bucket). So a
+ * walk hints at the head of the chain DICT_HINT_FAR buckets on, and DICT_HINT_NEAR 8
+ * where that entry has come, at what follows from it. Each does nothing else and may be left out.
+ */
+#define DICT_HINT_FAR  16
+#define DICT_HINT_NEAR 8
+
+static inline key_id dict_hint_head(const struct dict *d, int table, uint64_t index) {
+    return index < dict_size(d, table) ? d->table[table][index] : KEY_NONE;
+}
+
+static inline void dict_hint_key(const struct dict *d, key_id id) {
+    prefetch(entries_at(d->entries, id));
+    keys_prefetch(d->keys, id);
+}
+
+/* The buckets that the key lies in, or would; its hash is read. */
+static inline void dict_hint_place(const struct dict *d, key_id id) {
+    for (int table = 0; table < 2; table++)
+        if (d->table[table])
+            prefetch(&d->table[table][keys_hash(d->keys, id) & (dict_size(d, table) - 1)]);
+}
+
+static inline void dict_hint_walk(const struct dict *d, int table, uint64_t index) {
+    key_id far = dict_hint_head(d, table, index + DICT_HINT_FAR);
+    if (far != KEY_NONE) dict_hint_key(d, far);
+    key_id near = dict_hint_head(d, table, index + DICT_HINT_NEAR);
+    key_id next = near != KEY_NONE ? dict_next(d, near) : KEY_NONE;
+    if (next != KEY_NONE) dict_hint_key(d, next);
 }
 
 /* One call of SCAN's cursor walk in reverse-binary order: visits one bucket, or while rehashing the

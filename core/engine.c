@@ -34,6 +34,7 @@ static void init_host(struct engine *engine) {
                                     .propagate = &engine->propagate,
                                     .lazy = &engine->env.generation->lazy,
                                     .rng = &engine->env.rng,
+                                    .pages = engine->env.pages,
                                     .is_replica = engine->config.is_replica,
                                     .lazyfree_lazy_expire = engine->config.lazyfree_lazy_expire};
 }
@@ -193,10 +194,13 @@ bool engine_peek(const struct engine *engine, uint8_t db_id, key_id key, struct 
 void engine_prefetch(const struct engine *engine, uint8_t db_id, key_id key) {
     const struct entries *entries = &engine->dbs[db_id].entries;
     uint32_t page = key >> ENTRY_PAGE_BITS;
-    __builtin_prefetch(&engine->env.keys->hash[key]);
-    __builtin_prefetch(&engine->env.keys->length[key]);
-    if (page < entries->page_count && entries->pages[page])
-        __builtin_prefetch(entries_at(entries, key));
+    keys_prefetch(engine->env.keys, key);
+    if (page < entries->page_count && entries->pages[page]) prefetch(entries_at(entries, key));
+}
+
+void engine_prefetch_place(const struct engine *engine, uint8_t db_id, key_id key) {
+    dict_hint_place(&engine->dbs[db_id].main, key);
+    dict_hint_place(&engine->dbs[db_id].expires, key);
 }
 
 const struct engine_config *engine_config(const struct engine *engine) { return &engine->config; }

@@ -31,6 +31,7 @@ struct engine_env {
     struct texts *texts;
     const struct sink *sink;
     struct rng rng;
+    const struct pages *pages; /* NULL: calloc and free */
 };
 
 /* redis.conf directives that the engine has. X(field, directive, kind, default) with kind BOOL, INT
@@ -112,9 +113,11 @@ uint8_t engine_client_db(const struct engine *, uint32_t client);
 bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value,
                  ms_t *deadline_ms);
 
-/* Brings near what a key's command will look at, for a caller who knows it a little ahead; does
+/* Brings near what a key's command will look at, for a caller who knows it a little ahead: the key
+ * and its entry, and later, when they have come, the buckets that it lies in or would. They do
  * nothing else. */
 void engine_prefetch(const struct engine *, uint8_t db, key_id);
+void engine_prefetch_place(const struct engine *, uint8_t db, key_id);
 
 /* What INFO would say, and a little more. Counters are since the start. */
 struct engine_stats {

@@ -14,31 +14,45 @@ static void entries_widen(struct entries *entries, uint32_t page) {
     entries->page_count = count;
 }
 
+static size_t block_bytes(uint32_t pages) {
+    return (size_t)pages * ENTRY_PAGE_SIZE * sizeof(struct entry);
+}
+
+static void entries_add_block(struct entries *entries) {
+    uint32_t pages = 1;
+    if (entries->block_count > 0) pages = entries->blocks[entries->block_count - 1].pages;
+    if (entries->block_count > 1 && pages < ENTRY_BLOCK_PAGES_MAX) pages *= 2;
+    if (entries->block_count == entries->block_capacity) {
+        entries->block_capacity = entries->block_capacity ? entries->block_capacity * 2 : 16;
+        entries->blocks =
+            realloc(entries->blocks, entries->block_capacity * sizeof *entries->blocks);
+        ASSERT(entries->blocks);
+    }
+    entries->blocks[entries->block_count++] =
+        (struct entry_block){pages_take(entries->host, block_bytes(pages)), pages};
+    entries->pages_left = pages;
+}
+
+/* The next entry page of the newest block. */
+static struct entry *entries_cut(struct entries *entries) {
+    if (entries->pages_left == 0) entries_add_block(entries);
+    const struct entry_block *block = &entries->blocks[entries->block_count - 1];
+    return block->first + (size_t)(block->pages - entries->pages_left--) * ENTRY_PAGE_SIZE;
+}
+
 struct entry *entries_touch(struct entries *entries, key_id id) {
     uint32_t page = id >> ENTRY_PAGE_BITS;
     if (page >= entries->page_count) entries_widen(entries, page);
     if (!entries->pages[page]) {
-        entries->pages[page] = calloc(ENTRY_PAGE_SIZE, sizeof **entries->pages);
-        ASSERT(entries->pages[page]);
+        entries->pages[page] = entries_cut(entries);
     }
     return entries_at(entries, id);
 }
 
 void entries_release(struct entries *entries) {
-    for (uint32_t i = 0; i < entries->page_count; i++) free(entries->pages[i]);
+    for (uint32_t i = 0; i < entries->block_count; i++)
+        pages_give(entries->host, entries->blocks[i].first, block_bytes(entries->blocks[i].pages));
+    free(entries->blocks);
     free(entries->pages);
-    *entries = (struct entries){0};
-}
-
-/* An object's union is eight bytes whichever side of it is in use, so one copy serves both. */
-_Static_assert(sizeof(struct object) - offsetof(struct object, number) == sizeof(int64_t),
-               "the payload holds the whole union");
-
-struct object entry_value(const struct entry *entry) {
-    return (struct object){.encoding = entry->encoding, .number = entry->payload};
-}
-
-void entry_set_value(struct entry *entry, const struct object *value) {
-    entry->encoding = value->encoding;
-    entry->payload = value->number;
+    *entries = (struct entries){.host = entries->host};
 }

@@ -9,6 +9,7 @@
 #include "base.h"
 #include "keys.h"
 #include "object.h"
+#include "pages.h"
 
 enum dict_kind { DICT_MAIN, DICT_EXPIRES, DICT_KINDS };
 
@@ -27,9 +28,22 @@ _Static_assert(sizeof(struct entry) == 28, "an entry is 28 bytes");
 #define ENTRY_PAGE_BITS 12
 #define ENTRY_PAGE_SIZE (1u << ENTRY_PAGE_BITS)
 
+/* Entry pages are cut from blocks of host memory, each as large as all before it until the largest,
+ * so that few keys take little and many lie in large pages. 128 entry pages are 7 times 2 MiB. */
+#define ENTRY_BLOCK_PAGES_MAX 128
+
+struct entry_block {
+    struct entry *first;
+    uint32_t pages;
+};
+
 struct entries {
     struct entry **pages;
     uint32_t page_count;
+    const struct pages *host; /* as handed in, or NULL */
+    struct entry_block *blocks;
+    uint32_t block_count, block_capacity;
+    uint32_t pages_left; /* of the newest block, not yet cut */
 };
 
 static inline struct entry *entries_at(const struct entries *e,
@@ -48,7 +62,17 @@ static inline bool entries_has(const struct entries *e, key_id id, enum dict_kin
 struct entry *entries_touch(struct entries *, key_id id);
 void entries_release(struct entries *);
 
-struct object entry_value(const struct entry *);
-void entry_set_value(struct entry *, const struct object *);
+/* An object's union is eight bytes whichever side of it is in use, so one copy serves both. */
+_Static_assert(sizeof(struct object) - offsetof(struct object, number) == sizeof(int64_t),
+               "the payload holds the whole union");
+
+static inline struct object entry_value(const struct entry *entry) {
+    return (struct object){.encoding = entry->encoding, .number = entry->payload};
+}
+
+static inline void entry_set_value(struct entry *entry, const struct object *value) {
+    entry->encoding = value->encoding;
+    entry->payload = value->number;
+}
 
 #endif

@@ -26,6 +26,7 @@ static void sample_chain(struct db *db, int table, ms_t now_ms, struct expire_sa
     uint64_t index = db->expires_cursor & (dict_size(&db->expires, table) - 1);
     key_id id = dict_bucket(&db->expires, table, index);
     cpu_charge(db->host->cpu, COST_BUCKET_STEP, 1);
+    dict_hint_walk(&db->expires, table, index);
     while (id != KEY_NONE) {
         key_id next = dict_next(&db->expires, id);
         sample_key(db, id, now_ms, out);

@@ -7,18 +7,30 @@
 
 #define KEYS_FIRST_CAPACITY 1024
 
+static void *keys_move(const struct keys *keys, void *from, size_t size, uint64_t capacity) {
+    void *to = pages_take(keys->pages, capacity * size);
+    if (!from) return to;
+    memcpy(to, from, keys->capacity * size);
+    pages_give(keys->pages, from, keys->capacity * size);
+    return to;
+}
+
 /* Slot 0 stands for KEY_NONE, so ids index the arrays directly. */
 static void keys_resize(struct keys *keys, uint64_t capacity) {
-    keys->hash = realloc(keys->hash, capacity * sizeof *keys->hash);
-    keys->length = realloc(keys->length, capacity * sizeof *keys->length);
-    ASSERT(keys->hash && keys->length);
+    keys->hash = keys_move(keys, keys->hash, sizeof *keys->hash, capacity);
+    keys->length = keys_move(keys, keys->length, sizeof *keys->length, capacity);
     keys->capacity = (uint32_t)capacity;
 }
 
 struct keys *keys_create(const uint8_t seed[SIPHASH_SEED_BYTES]) {
+    return keys_create_in(NULL, seed);
+}
+
+struct keys *keys_create_in(const struct pages *pages, const uint8_t seed[SIPHASH_SEED_BYTES]) {
     struct keys *keys = calloc(1, sizeof *keys);
     ASSERT(keys);
     memcpy(keys->seed, seed, SIPHASH_SEED_BYTES);
+    keys->pages = pages;
     keys_resize(keys, KEYS_FIRST_CAPACITY);
     keys->hash[KEY_NONE] = 0;
     keys->length[KEY_NONE] = 0;
@@ -27,8 +39,8 @@ struct keys *keys_create(const uint8_t seed[SIPHASH_SEED_BYTES]) {
 
 void keys_destroy(struct keys *keys) {
     if (!keys) return;
-    free(keys->hash);
-    free(keys->length);
+    pages_give(keys->pages, keys->hash, keys->capacity * sizeof *keys->hash);
+    pages_give(keys->pages, keys->length, keys->capacity * sizeof *keys->length);
     free(keys);
 }
 

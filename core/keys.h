@@ -8,6 +8,7 @@
 #define LAPSE_CORE_KEYS_H
 
 #include "base.h"
+#include "pages.h"
 #include "siphash.h"
 
 typedef uint32_t key_id;
@@ -19,11 +20,15 @@ struct keys {
     uint16_t *length; /* by id: bytes of the name */
     uint32_t count;   /* ids 1..count exist */
     uint32_t capacity;
+    const struct pages *pages;
 };
 
 /* Allocation failure anywhere in core is an ASSERT: a simulator that runs out of host memory has
  * nothing to model. */
 struct keys *keys_create(const uint8_t seed[SIPHASH_SEED_BYTES]);
+
+/* The same, in host memory from there. */
+struct keys *keys_create_in(const struct pages *, const uint8_t seed[SIPHASH_SEED_BYTES]);
 void keys_destroy(struct keys *);
 
 /* Makes room for `count` further ids at once. */
@@ -32,6 +37,12 @@ void keys_reserve(struct keys *, uint32_t count);
 /* Registers a name and returns its new id; never looks for an equal one. 0 < length <=
  * KEY_LENGTH_MAX (0 is allowed too: the server knows the empty key). */
 key_id keys_add(struct keys *, const char *name, size_t length);
+
+/* Brings near what the two below will look at. */
+static inline void keys_prefetch(const struct keys *k, key_id id) {
+    prefetch(&k->hash[id]);
+    prefetch(&k->length[id]);
+}
 
 static inline uint32_t keys_hash(const struct keys *k, key_id id) { return k->hash[id]; }
 static inline uint32_t keys_length(const struct keys *k, key_id id) { return k->length[id]; }

@@ -41,8 +41,17 @@ const struct allocator *allocator_find(const char *name); /* or NULL */
 const struct allocator *allocator_at(size_t index);       /* or NULL past the last */
 
 /* Bytes that a request of `bytes` (> 0) really takes. With 16-byte classes 24 takes 32, with 8-byte
- * ones 24. */
-uint64_t allocator_usable(const struct allocator *, uint64_t bytes);
+ * ones 24. Every write asks this some ten times, hence here. */
+/* Four classes per doubling, but never closer together than the quantum; the 8-byte class is there
+ * with either quantum (jemalloc 5, engine facts 10.1.2 and 10.1.3). */
+static inline uint64_t allocator_usable(const struct allocator *allocator, uint64_t bytes) {
+    ASSERT(bytes > 0);
+    if (bytes <= 8) return 8;
+    int doubling = 63 - __builtin_clzll(bytes - 1); /* 2^doubling < bytes <= 2^(doubling + 1) */
+    uint64_t spacing = UINT64_C(1) << (doubling - 2);
+    if (spacing < allocator->quantum_bytes) spacing = allocator->quantum_bytes;
+    return (bytes + spacing - 1) & ~(spacing - 1);
+}
 
 /* The ledger. Invariant: used_bytes is the sum of bytes[], and no class is ever negative. */
 struct memory {
@@ -56,8 +65,23 @@ void memory_init(struct memory *, const struct allocator *, uint64_t base_bytes)
 
 /* Books one allocation (or its release) of `request_bytes` under `which`; returns its usable size.
  */
-uint64_t memory_take(struct memory *, enum memory_class which, uint64_t request_bytes);
-uint64_t memory_give(struct memory *, enum memory_class which, uint64_t request_bytes);
+static inline uint64_t memory_take(struct memory *memory, enum memory_class which,
+                                   uint64_t request_bytes) {
+    uint64_t usable = allocator_usable(memory->allocator, request_bytes);
+    memory->bytes[which] += (int64_t)usable;
+    memory->used_bytes += (int64_t)usable;
+    if (memory->used_bytes > memory->peak_bytes) memory->peak_bytes = memory->used_bytes;
+    return usable;
+}
+
+static inline uint64_t memory_give(struct memory *memory, enum memory_class which,
+                                   uint64_t request_bytes) {
+    uint64_t usable = allocator_usable(memory->allocator, request_bytes);
+    ASSERT(memory->bytes[which] >= (int64_t)usable);
+    memory->bytes[which] -= (int64_t)usable;
+    memory->used_bytes -= (int64_t)usable;
+    return usable;
+}
 
 /* Moves already usable bytes between classes, for a block that changes its owner. */
 void memory_move(struct memory *, enum memory_class from, enum memory_class to,
@@ -65,6 +89,21 @@ void memory_move(struct memory *, enum memory_class from, enum memory_class to,
 
 /* Bytes of a length-prefixed string of `length` bytes: header by length, text and a NUL (sds, 7.0).
  */
-uint64_t sds_request_bytes(uint64_t length);
+/* The header holds length and capacity in the narrowest width that fits. The shortest kind keeps no
+ * capacity, so the server makes an empty string, which is likely to grow, of the next kind (7.0
+ * sdsnewlen; engine facts 10.2). */
+static inline uint64_t sds_request_bytes(uint64_t length) {
+    uint64_t header = 17;
+    if (length > 0 && length < 32) {
+        header = 1;
+    } else if (length < 256) {
+        header = 3;
+    } else if (length <= UINT16_MAX) {
+        header = 5;
+    } else if (length <= UINT32_MAX) {
+        header = 9;
+    }
+    return header + length + 1;
+}
 
 #endif

@@ -1,15 +1,18 @@
 #include "siphash.h"
 
+#include <string.h>
+
 struct sip {
     uint64_t v0, v1, v2, v3;
 };
 
 static inline uint64_t rotate_left(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
+/* One load where the machine's order is the wanted one: gcc 12 makes eight of the obvious loop. */
 static inline uint64_t load_le64(const uint8_t *p) {
-    uint64_t word = 0;
-    for (int i = 7; i >= 0; i--) word = word << 8 | p[i];
-    return word;
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
 static inline void sip_round(struct sip *s) {

@@ -3,6 +3,8 @@
 #include "command.h"
 #include "world_event.h"
 
+#define PRELOAD_AHEAD 8 /* keys: their buckets are asked for before their turn comes */
+
 static void loader_schedule(struct loader *loader, ns_t at_ns) {
     event_queue_push(loader->server->env->queue, at_ns, WORLD_LOAD, loader->index, 0);
 }
@@ -91,6 +93,16 @@ void loader_answer(struct loader *loader, const struct inbox_item *item, ns_t no
         loader_schedule(loader, now_ns);
 }
 
+/* Names come in order and so do their entries; the buckets do not. */
+static void loader_look_ahead(const struct population *population, uint32_t i,
+                              struct node *const *nodes, uint32_t count) {
+    if (population->count - i <= PRELOAD_AHEAD) return;
+    key_id key = population_key(population, i + PRELOAD_AHEAD);
+    uint8_t db =
+        population->rows ? population->rows->rows[i + PRELOAD_AHEAD].db : population->config->db;
+    for (uint32_t n = 0; n < count; n++) engine_prefetch_place(nodes[n]->engine, db, key);
+}
+
 /* The wall clock of the run's start, not of a server with an offset: deadlines are one truth. */
 uint32_t loader_preload(struct population *population, uint32_t first, uint32_t end,
                         struct node *const *nodes, uint32_t count) {
@@ -98,6 +110,7 @@ uint32_t loader_preload(struct population *population, uint32_t first, uint32_t 
     ms_t start_ms = wall_ms_of(start_wall_us);
     uint32_t past = 0;
     for (uint32_t i = first; i < end; i++) {
+        loader_look_ahead(population, i, nodes, count);
         struct population_item item = population_next(population, i, start_ms, start_wall_us);
         ms_t deadline_ms = item.deadline_ms;
         if (deadline_ms < 0 && item.ttl_ms >= 0) deadline_ms = start_ms + item.ttl_ms;

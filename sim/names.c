@@ -4,8 +4,9 @@
  * before it. */
 #include "names.h"
 
-#include "heap.h"
 #include "bounds.h"
+#include "heap.h"
+#include "huge_pages.h"
 
 struct range {
     char *prefix, *suffix;
@@ -39,7 +40,7 @@ struct names {
 
 struct names *names_create(const uint8_t hash_seed[SIPHASH_SEED_BYTES]) {
     struct names *names = heap_zero(1, sizeof *names);
-    names->keys = keys_create(hash_seed);
+    names->keys = keys_create_in(&huge_pages, hash_seed);
     names->slots = heap_zero(SLOTS_INITIAL, sizeof *names->slots);
     names->slot_mask = SLOTS_INITIAL - 1;
     return names;
@@ -85,6 +86,16 @@ static size_t range_print(const struct range *range, uint64_t number, char *buff
     return length;
 }
 
+/* Makes the next name of a printed one, without a division for each digit; false when all digits
+ * are nines, so that the next number may be longer. */
+static bool range_count_up(const struct range *range, char *name, size_t length) {
+    for (size_t at = length - range->suffix_length; at-- > range->prefix_length;) {
+        if (name[at]++ < '9') return true;
+        name[at] = '0';
+    }
+    return false;
+}
+
 /* Last range that begins at or before this id, or NULL. */
 static const struct range *range_before(const struct names *names, key_id id) {
     uint32_t low = 0, high = names->range_count;
@@ -117,8 +128,12 @@ key_id names_add_range(struct names *names, const char *prefix, const char *suff
     ASSERT(range->prefix_length + range->suffix_length + width + 20 <= KEY_LENGTH_MAX);
     char buffer[KEY_LENGTH_MAX];
     keys_reserve(names->keys, count);
-    for (uint32_t i = 0; i < count; i++)
-        keys_add(names->keys, buffer, range_print(range, first + i, buffer));
+    size_t length = count ? range_print(range, first, buffer) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        keys_add(names->keys, buffer, length);
+        if (i + 1 < count && !range_count_up(range, buffer, length))
+            length = range_print(range, first + i + 1, buffer);
+    }
     return range->first_id;
 }
 

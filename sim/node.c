@@ -5,7 +5,13 @@
 
 #include "bounds.h"
 #include "command.h"
+#include "huge_pages.h"
 #include "world_event.h"
+
+/* Records of the stream: far enough on that memory answers in time, near enough that it is not
+ * thrown out again. */
+#define HINT_FAR  8
+#define HINT_NEAR 4
 
 /* The sink: an engine's facts go to the observer, its stream to the log. */
 
@@ -75,6 +81,7 @@ static void node_init_engine(struct node *node) {
         .texts = node->env->texts,
         .sink = &node->sink,
         .rng = rng_fork(node->env->root, label),
+        .pages = &huge_pages,
     };
     node->engine = engine_create(&env, &node->config->engine);
 }
@@ -158,10 +165,26 @@ static void node_serve_request(struct node *node, struct inbox_item *item) {
     node->current = NULL;
 }
 
+/* The key of a record a little further on in what has arrived. */
+static void node_hint(struct node *node, uint64_t serial, uint64_t end_serial,
+                      void (*hint)(const struct engine *, uint8_t, key_id)) {
+    if (serial >= end_serial) return;
+    struct stream_command command = stream_log_command(node->master->log, serial);
+    if (command.request.argc < 2 || command.request.argv[1].kind != ARG_KEY) return;
+    hint(node->engine, command.db, command.request.argv[1].id);
+}
+
+/* The keys of a segment are known before their turn comes, and wait for memory together. */
+static void node_look_ahead(struct node *node, uint64_t end_serial) {
+    node_hint(node, node->applied_serial + HINT_FAR, end_serial, engine_prefetch);
+    node_hint(node, node->applied_serial + HINT_NEAR, end_serial, engine_prefetch_place);
+}
+
 static void node_serve_segment(struct node *node, uint64_t end_serial) {
     ASSERT(end_serial <= node->master->fed_serial && node->applied_serial < end_serial);
     for (; node->applied_serial < end_serial; node->applied_serial++) {
         struct stream_command command = stream_log_command(node->master->log, node->applied_serial);
+        node_look_ahead(node, end_serial);
         engine_receive(node->engine, &command);
     }
 }
