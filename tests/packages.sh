@@ -4,7 +4,7 @@
 
 BUILD_PACKAGES="meson ninja-build gcc libc6-dev pkg-config libcsv-dev libyaml-dev libjansson-dev
   libxxhash-dev libhiredis-dev check gnuplot-nox fonts-dejavu-core"
-TEST_PACKAGES="$BUILD_PACKAGES clang libclang-rt-14-dev redis-server"
+TEST_PACKAGES="$BUILD_PACKAGES clang libclang-rt-14-dev redis-server redis-tools valgrind"
 
 packages_missing() {
     for package in "$@"; do
