@@ -108,11 +108,11 @@ static uint32_t client_pick_mix(struct client *client) {
     return m;
 }
 
-static key_id client_pick_key(struct client *client) {
+static key_id client_pick_key(struct client *client, struct client_choice *choice) {
     const struct population *population = client->population;
     uint32_t rank = client->zipf ? zipf_draw(client->zipf, &client->choices)
                                  : (uint32_t)rng_below(&client->choices, population->count);
-    if (population->rows) client->next_db = population_db(population, rank);
+    if (population->rows) choice->db = population_db(population, rank);
     return population_key(population, rank);
 }
 
@@ -122,17 +122,31 @@ static ms_t client_pick_ttl(struct client *client, key_id key, ms_t now_ms) {
     return ttl_ms > 0 ? ttl_ms : 1;
 }
 
-/* The next request's command and keys are drawn while the one before is sent: with a million keys,
- * waiting for memory is what a simulated command costs most, and so the wait begins early. */
-static void client_choose(struct client *client) {
-    client->next_mix = client_pick_mix(client);
-    client->next_db = client->config->db;
-    const struct mix_config *mix = &client->config->mix[client->next_mix];
+static void client_draw_choice(struct client *client, struct client_choice *choice) {
+    choice->mix = client_pick_mix(client);
+    choice->db = client->config->db;
+    const struct mix_config *mix = &client->config->mix[choice->mix];
     for (uint32_t i = 0; i < mix->argc; i++) {
         if (mix->args[i].kind != TEMPLATE_KEY) continue;
-        client->next_keys[i] = client_pick_key(client);
-        engine_prefetch(client->server->engine, client->next_db, client->next_keys[i]);
+        choice->keys[i] = client_pick_key(client, choice);
+        engine_prefetch(client->server->engine, choice->db, choice->keys[i]);
     }
+}
+
+static void client_hint_places(const struct client *client, const struct client_choice *choice) {
+    const struct mix_config *mix = &client->config->mix[choice->mix];
+    for (uint32_t i = 0; i < mix->argc; i++)
+        if (mix->args[i].kind == TEMPLATE_KEY)
+            engine_prefetch_place(client->server->engine, choice->db, choice->keys[i]);
+}
+
+/* Requests are drawn two ahead: with a million keys, waiting for memory is what a simulated command
+ * costs most. A key's entry and hash are asked for two requests before its turn, and the buckets
+ * that the hash names one before. */
+static void client_choose(struct client *client) {
+    client->next[0] = client->next[1];
+    client_draw_choice(client, &client->next[1]);
+    client_hint_places(client, &client->next[0]);
 }
 
 static void client_fill(struct client *client, const struct mix_config *mix, ms_t now_ms,
@@ -145,7 +159,7 @@ static void client_fill(struct client *client, const struct mix_config *mix, ms_
         case TEMPLATE_NAME:
             break;
         case TEMPLATE_KEY:
-            key = client->next_keys[i];
+            key = client->next[0].keys[i];
             argv[i] = arg_key(keys, key);
             break;
         case TEMPLATE_VALUE: {
@@ -174,6 +188,7 @@ void client_init(struct client *client, const struct client_config *config, uint
     if (client->population && client->population->count == 0) return; /* a file without rows */
     if (client->population && config->zipf_exponent_milli)
         client->zipf = zipf_create(client->population->count, config->zipf_exponent_milli);
+    client_draw_choice(client, &client->next[1]);
     client_choose(client);
     client_schedule_first(client);
 }
@@ -186,12 +201,12 @@ void client_release(struct client *client) {
 
 static void client_request(struct client *client, ns_t now_ns, uint32_t connection) {
     struct node *server = client->server;
-    uint32_t m = client->next_mix;
+    uint32_t m = client->next[0].mix;
     const struct mix_config *mix = &client->config->mix[m];
     struct arg *argv = inbox_reserve(&server->inbox, mix->argc);
     memcpy(argv, client->shapes[m], mix->argc * sizeof *argv);
     client_fill(client, mix, node_wall_ms(server, now_ns), argv);
-    uint32_t engine_client = client->engine_clients[client->next_db][connection];
+    uint32_t engine_client = client->engine_clients[client->next[0].db][connection];
     client_choose(client);
     struct inbox_item item = {.arrival_ns = now_ns,
                               .kind = INBOX_REQUEST,

@@ -11,6 +11,13 @@
 #include "population.h"
 #include "scenario.h"
 
+/* What a request will be: which command of the mix, and by position its keys. */
+struct client_choice {
+    uint32_t mix;
+    key_id keys[12];
+    uint8_t db; /* of the last of them */
+};
+
 struct client {
     const struct client_config *config;
     uint32_t index;
@@ -26,9 +33,7 @@ struct client {
     uint64_t step_ns, step_part, part; /* even arrivals: the spacing, exactly, in whole ns and
                                           parts of rate_per_1000_h */
     struct arg (*shapes)[12];          /* by mix entry: its words ready made */
-    uint32_t next_mix;                 /* the next request: which command */
-    key_id next_keys[12];              /* and by position its keys */
-    uint8_t next_db;                   /* of the last of them */
+    struct client_choice next[2];      /* the next request and the one after it */
     struct histogram request_us;
 };
 
