@@ -109,27 +109,29 @@ void dict_clear(struct dict *d) {
 
 /* --- rehash --- */
 
-/* Leaves rehash_index on a bucket that holds something; false when the budget ran out first. One
- * such bucket must exist. */
-static inline bool rehash_skip_empty(struct dict *d, uint64_t *budget) {
-    while (d->table[0][d->rehash_index] == KEY_NONE) {
-        d->rehash_index++;
-        if (--*budget == 0) return false;
-    }
-    return true;
-}
-
+/* For each bucket passed, empty or not: the one far ahead is looked at this once. */
 static inline void rehash_hint(const struct dict *d, uint64_t index) {
     key_id near = dict_hint_head(d, 0, index + DICT_HINT_NEAR);
     dict_hint_walk(d, 0, index);
     if (near != KEY_NONE) dict_hint_place(d, near);
 }
 
+/* Leaves rehash_index on a bucket that holds something; false when the budget ran out first. One
+ * such bucket must exist. */
+static inline bool rehash_skip_empty(struct dict *d, uint64_t *budget) {
+    rehash_hint(d, (uint64_t)d->rehash_index);
+    while (d->table[0][d->rehash_index] == KEY_NONE) {
+        d->rehash_index++;
+        if (--*budget == 0) return false;
+        rehash_hint(d, (uint64_t)d->rehash_index);
+    }
+    return true;
+}
+
 /* Each key goes to the head of its new chain, so keys that stay together change their order:
  * a b c becomes c b a (engine facts 1.5.1). */
 static inline uint64_t rehash_move_bucket(struct dict *d) {
     key_id id = d->table[0][d->rehash_index];
-    rehash_hint(d, (uint64_t)d->rehash_index);
     uint64_t moved = 0;
     while (id != KEY_NONE) {
         struct entry *e = entries_at(d->entries, id);
