@@ -10,9 +10,9 @@
 #include "outfile.h"
 #include "paths.h"
 
-#define KEYS_DEFAULT   262144
+#define KEYS_DEFAULT   1048576
 #define KEYS_MAX       4194304
-#define ROUNDS_DEFAULT 7
+#define ROUNDS_DEFAULT 5
 #define NOISE          0.15 /* a spread above it is worth a warning */
 
 enum option_key {
@@ -31,8 +31,11 @@ static const struct argp_option options[] = {
      "Start this redis-server and measure it (default redis-server)", 0},
     {"db", OPTION_DB, "N", 0, "Of a server with data: this database, which is empty", 0},
     {"keys", OPTION_KEYS, "N", 0,
-     "Keys of a storm, a power of two from 65536 to 4194304 (default 262144)", 0},
-    {"rounds", OPTION_ROUNDS, "N", 0, "How often each thing is measured, 1 to 31 (default 7)", 0},
+     "Keys of a storm, a power of two from 65536 to 4194304 (default 1048576): as many as yours "
+     "will "
+     "have, as what a key costs grows with the memory of all",
+     0},
+    {"rounds", OPTION_ROUNDS, "N", 0, "How often each thing is measured, 1 to 31 (default 5)", 0},
     {0}};
 
 static const char doc[] =
