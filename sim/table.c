@@ -109,7 +109,3 @@ int64_t table_milli(const struct table *table, size_t row, size_t column) {
     }
     return value * 1000 + (negative ? -rest : rest);
 }
-
-int64_t table_integer(const struct table *table, size_t row, size_t column) {
-    return floor_div(table_milli(table, row, column), 1000);
-}

@@ -23,6 +23,5 @@ const char *table_cell(const struct table *, size_t row, size_t column);
 
 /* The cell as an integer in thousandths ("59.934": 59934; "-1": -1000; "3000": 3000000). */
 int64_t table_milli(const struct table *, size_t row, size_t column);
-int64_t table_integer(const struct table *, size_t row, size_t column); /* the same, floored */
 
 #endif
