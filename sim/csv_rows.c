@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "complain.h"
 #include "heap.h"
-#include "bounds.h"
 #include "object.h"
 #include "population.h"
 #include "scenario_load.h"
@@ -19,6 +19,9 @@ enum column { DATABASE, TYPE, KEY, SIZE, ENCODING, ELEMENTS, LARGEST, EXPIRY, CO
 
 static const char header_new[] =
     "database,type,key,size_in_bytes,encoding,num_elements,len_largest_element,expiry";
+/* Room is made at once for so many names; more grow as they come. */
+#define KEYS_RESERVED_MAX 200000000
+
 #define OLD_HEADER_LENGTH (sizeof header_new - sizeof ",expiry")
 
 #define REFUSED_NAMED 10
@@ -197,6 +200,12 @@ static const char *next_line(const char **at, const char *end, size_t *length) {
     return line;
 }
 
+static uint32_t lines_in(const char *at, const char *end) {
+    uint64_t lines = 0;
+    for (const char *found; (found = memchr(at, '\n', (size_t)(end - at))); at = found + 1) lines++;
+    return lines < KEYS_RESERVED_MAX ? (uint32_t)lines : KEYS_RESERVED_MAX;
+}
+
 struct csv_rows *csv_rows_parse(const char *bytes, size_t length, const char *path,
                                 struct names *names, uint32_t databases,
                                 struct scenario_error *error) {
@@ -214,6 +223,7 @@ struct csv_rows *csv_rows_parse(const char *bytes, size_t length, const char *pa
         return NULL;
     }
     ASSERT(csv_init(&r.parser, 0) == 0);
+    names_reserve(names, lines_in(at, end));
     r.rows = heap_zero(1, sizeof *r.rows);
     while (at < end) {
         line = next_line(&at, end, &line_length);

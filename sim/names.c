@@ -38,10 +38,19 @@ struct names {
 
 #define SLOTS_INITIAL 64
 
+/* A look-up goes to a slot anywhere: in large pages where there are any. */
+static struct slot *slots_take(uint32_t size) {
+    return pages_take(&huge_pages, size * sizeof(struct slot));
+}
+
+static void slots_give(struct slot *slots, uint32_t size) {
+    pages_give(&huge_pages, slots, size * sizeof(struct slot));
+}
+
 struct names *names_create(const uint8_t hash_seed[SIPHASH_SEED_BYTES]) {
     struct names *names = heap_zero(1, sizeof *names);
     names->keys = keys_create_in(&huge_pages, hash_seed);
-    names->slots = heap_zero(SLOTS_INITIAL, sizeof *names->slots);
+    names->slots = slots_take(SLOTS_INITIAL);
     names->slot_mask = SLOTS_INITIAL - 1;
     return names;
 }
@@ -55,7 +64,7 @@ void names_destroy(struct names *names) {
     free(names->ranges);
     free(names->text);
     free(names->start);
-    free(names->slots);
+    slots_give(names->slots, names->slot_mask + 1);
     keys_destroy(names->keys);
     free(names);
 }
@@ -198,21 +207,26 @@ static uint32_t hash_of(const struct names *names, const char *name, size_t leng
     return (uint32_t)siphash12(names->keys->seed, name, length);
 }
 
-/* Doubles the slots once half of them are taken. */
-static void slots_grow(struct names *names) {
-    if (names->kept_count <= names->slot_mask / 2) return;
-    ASSERT(names->slot_mask < UINT32_MAX / 2);
+static void slots_resize(struct names *names, uint32_t size) {
     struct slot *old = names->slots;
     uint32_t old_size = names->slot_mask + 1;
-    names->slot_mask = old_size * 2 - 1;
-    names->slots = heap_zero((size_t)old_size * 2, sizeof *names->slots);
+    names->slot_mask = size - 1;
+    names->slots = slots_take(size);
     for (uint32_t i = 0; i < old_size; i++) {
         if (!old[i].kept) continue;
         uint32_t at = old[i].hash & names->slot_mask;
         while (names->slots[at].kept) at = (at + 1) & names->slot_mask;
         names->slots[at] = old[i];
     }
-    free(old);
+    slots_give(old, old_size);
+}
+
+/* At most half of the slots are taken. */
+void names_reserve(struct names *names, uint32_t count) {
+    uint64_t size = (uint64_t)names->slot_mask + 1;
+    while (size / 2 <= (uint64_t)names->kept_count + count) size *= 2;
+    ASSERT(size <= UINT32_C(1) << 31);
+    if (size > names->slot_mask + 1) slots_resize(names, (uint32_t)size);
 }
 
 static key_id keep(struct names *names, const char *name, size_t length, struct slot *slot,
@@ -229,7 +243,7 @@ static key_id keep(struct names *names, const char *name, size_t length, struct 
     names->text_length += length;
     *slot = (struct slot){.kept = ++names->kept_count, .hash = hash};
     key_id id = keys_add(names->keys, name, length);
-    slots_grow(names);
+    names_reserve(names, 0);
     return id;
 }
 

@@ -17,6 +17,9 @@ struct keys *names_keys(struct names *);
 key_id names_add_range(struct names *, const char *prefix, const char *suffix, uint32_t width,
                        uint64_t first, uint32_t count);
 
+/* Makes room to intern `count` further names without growing on the way. */
+void names_reserve(struct names *, uint32_t count);
+
 /* The id of this name: a pattern's, a known one, or a new one. */
 key_id names_intern(struct names *, const char *name, size_t length);
 
