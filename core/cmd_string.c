@@ -156,7 +156,7 @@ static void getex_past(struct call *call) {
     bool deleted = db_delete(call->db, call->argv[1].id);
     ASSERT(deleted);
     call->engine->dirty++;
-    call_rewrite_key(call, call->engine->host.lazyfree_lazy_expire ? WORD_UNLINK : WORD_DEL);
+    call_rewrite_key(call, db_expiry_word(&call->engine->host));
 }
 
 static void getex_deadline(struct call *call, ms_t deadline_ms) {

@@ -66,7 +66,7 @@ static bool conditions_hold(struct call *call, unsigned conditions, ms_t deadlin
 static void expire_now(struct call *call) {
     bool deleted = db_delete(call->db, call->argv[1].id);
     ASSERT(deleted);
-    call_rewrite_key(call, call->engine->host.lazyfree_lazy_expire ? WORD_UNLINK : WORD_DEL);
+    call_rewrite_key(call, db_expiry_word(&call->engine->host));
 }
 
 /* Leaves as PEXPIREAT with the conditions as typed; a PEXPIREAT as it came, its case included. */

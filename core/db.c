@@ -80,10 +80,9 @@ struct entry *db_lookup(struct db *db, key_id id, unsigned flags) {
 
 void db_delete_expired(struct db *db, key_id id, ms_t now_ms, enum expiry_cause cause) {
     struct db_host *host = db->host;
-    enum word word = host->lazyfree_lazy_expire ? WORD_UNLINK : WORD_DEL;
     ms_t late_ms = now_ms - entries_at(&db->entries, id)->deadline_ms;
     db_delete(db, id);
-    propagate_word(host->propagate, db->id, word, id);
+    propagate_word(host->propagate, db->id, db_expiry_word(host), id);
     host->expired_keys++;
     host->sink->key_expired(host->sink->context, late_ms, cause);
 }
@@ -149,13 +148,19 @@ void db_set(struct db *db, key_id id, const struct object *value, bool exists, b
     }
 }
 
+/* Takes name and value off the ledger; returns the value. */
+static struct object give_back(struct db *db, key_id id) {
+    struct object value = entry_value(entries_at(&db->entries, id));
+    memory_give(db->host->memory, MEMORY_KEYS, sds_request_bytes(keys_length(db->host->keys, id)));
+    object_give(db->host->memory, &value);
+    return value;
+}
+
 bool db_delete(struct db *db, key_id id) {
     tell_removed(db, id);
     dict_delete(&db->expires, id);
     if (!dict_delete(&db->main, id)) return false;
-    struct object value = entry_value(entries_at(&db->entries, id));
-    memory_give(db->host->memory, MEMORY_KEYS, sds_request_bytes(keys_length(db->host->keys, id)));
-    object_give(db->host->memory, &value);
+    struct object value = give_back(db, id);
     object_charge_free(db->host->cpu, &value);
     return true;
 }
@@ -179,11 +184,8 @@ static void forget_table(struct db *db, int table) {
     for (uint64_t i = 0; i < dict_size(&db->main, table); i++)
         for (key_id id = dict_bucket(&db->main, table, i); id != KEY_NONE;
              id = dict_next(&db->main, id)) {
-            struct object value = entry_value(entries_at(&db->entries, id));
             tell_removed(db, id);
-            memory_give(db->host->memory, MEMORY_KEYS,
-                        sds_request_bytes(keys_length(db->host->keys, id)));
-            object_give(db->host->memory, &value);
+            give_back(db, id);
         }
 }
 

@@ -76,12 +76,17 @@ ms_t db_deadline_ms(struct db *, key_id);
  * not there is not. */
 bool db_is_expired(struct db *, key_id);
 
-/* True if logically expired; a master deletes and propagates it, a replica only hides it. `force`
- * deletes on writable replicas for write lookups; read-only replicas are the only kind here. */
+/* True if logically expired; a master deletes and propagates it, a replica only hides it (read-only
+ * replicas are the only kind here). */
 bool db_expire_if_needed(struct db *, key_id);
 
+/* What an expired key leaves by, on the wire: UNLINK with lazyfree-lazy-expire, else DEL. */
+static inline enum word db_expiry_word(const struct db_host *host) {
+    return host->lazyfree_lazy_expire ? WORD_UNLINK : WORD_DEL;
+}
+
 /* The deletion of an expired key, in the server's order: delete, count, queue DEL or UNLINK.
- * `late_ms` is now minus the deadline, for the observers. */
+ * The observers are told how long after its deadline that was, now_ms being now. */
 void db_delete_expired(struct db *, key_id, ms_t now_ms, enum expiry_cause);
 
 void db_add(struct db *, key_id, const struct object *); /* must be missing; steps M (grow M) */

@@ -29,7 +29,8 @@ static const char doc[] =
     "Exit codes as those of `lapse run`; 1 if an expectation of any variant failed.";
 
 struct arguments {
-    char *scenario, *out, *variants;
+    const char *scenario, *out;
+    char *variants;
     bool no_plot;
 };
 
@@ -46,8 +47,7 @@ static error_t option_take(int key, char *value, struct argp_state *state) {
         a->no_plot = true;
         break;
     case ARGP_KEY_ARG:
-        if (a->scenario) argp_error(state, "expected one scenario, found '%s' too", value);
-        a->scenario = value;
+        scenario_take(&a->scenario, value, state);
         break;
     case ARGP_KEY_END:
         if (!a->scenario) argp_error(state, "expected a scenario");

@@ -97,8 +97,7 @@ static error_t option_take(int key, char *value, struct argp_state *state) {
         a->no_plot = true;
         break;
     case ARGP_KEY_ARG:
-        if (a->scenario) argp_error(state, "expected one scenario, found '%s' too", value);
-        a->scenario = value;
+        scenario_take(&a->scenario, value, state);
         break;
     case ARGP_KEY_END:
         if (!a->scenario) argp_error(state, "expected a scenario");

@@ -48,6 +48,11 @@ static bool options_check(const struct argp *argp, int argc, char **argv) {
     return true;
 }
 
+void scenario_take(const char **scenario, const char *value, struct argp_state *state) {
+    if (*scenario) argp_error(state, "expected one scenario, found '%s' too", value);
+    *scenario = value;
+}
+
 bool options_parse(const struct argp *argp, int argc, char **argv, void *input) {
     return options_check(argp, argc, argv) && argp_parse(argp, argc, argv, 0, NULL, input) == 0;
 }

@@ -22,6 +22,9 @@ enum exit_code cmd_validate(int argc, char **argv, interrupted_fn *);
  * EXIT_INPUT. */
 bool options_parse(const struct argp *, int argc, char **argv, void *input);
 
+/* Takes the one scenario of a command line; a second one is refused. */
+void scenario_take(const char **scenario, const char *value, struct argp_state *);
+
 /* A scenario file in memory. */
 struct scenario_file {
     char *path, *text, *directory;
