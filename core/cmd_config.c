@@ -41,6 +41,12 @@ static const struct bounds {
     [AT_databases] = {1, INT32_MAX, NOT_IN_RANGE("1 and 2147483647")},
     [AT_repl_backlog_size] = {1, INT64_MAX, NOT_IN_RANGE("1 and 9223372036854775807")},
     [AT_repl_ping_replica_period] = {1, INT32_MAX, NOT_IN_RANGE("1 and 2147483647")},
+    [AT_repl_timeout] = {1, INT32_MAX, NOT_IN_RANGE("1 and 2147483647")},
+    [AT_repl_backlog_ttl] = {0, INT64_MAX, NOT_IN_RANGE("0 and 9223372036854775807")},
+    [AT_repl_diskless_sync_delay] = {0, INT32_MAX, NOT_IN_RANGE("0 and 2147483647")},
+    [AT_repl_diskless_sync_max_replicas] = {0, INT32_MAX, NOT_IN_RANGE("0 and 2147483647")},
+    [AT_min_replicas_to_write] = {0, INT32_MAX, NOT_IN_RANGE("0 and 2147483647")},
+    [AT_min_replicas_max_lag] = {0, INT32_MAX, NOT_IN_RANGE("0 and 2147483647")},
 };
 
 static int64_t *field_of(struct engine *engine, int directive) {

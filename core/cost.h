@@ -35,7 +35,13 @@
     X(PROPAGATE, "propagate", "feeding one command to the replication buffer")                     \
     X(REPLICA_WRITE, "replica_write", "one write to one replica's socket")                         \
     X(REPLICA_KIB, "replica_kib", "each started KiB written to one replica")                       \
-    X(APPLY, "apply", "reading and dispatching one command from the master")
+    X(APPLY, "apply", "reading and dispatching one command from the master")                       \
+    X(FORK_MIB, "fork_mib", "forking, by MiB of used memory: the page tables are copied")          \
+    X(SAVE_KEY, "save_key", "writing one key to a snapshot, in the child")                         \
+    X(SAVE_KIB, "save_kib", "writing one KiB of a snapshot, in the child")                         \
+    X(PIPE_KIB, "pipe_kib", "relaying one KiB of a snapshot from the child to the replicas")       \
+    X(SYNC_KIB, "sync_kib", "taking one KiB of a snapshot from the master")                        \
+    X(LOAD_KEY, "load_key", "loading one key of a snapshot")
 
 enum cost_op {
 #define X(id, name, help) COST_##id,

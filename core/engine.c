@@ -14,6 +14,9 @@ struct engine_config engine_config_default(void) {
 #define X(field, directive, kind, initial) .field = initial,
         DIRECTIVE_LIST(X)
 #undef X
+            .obuf_hard_bytes = UINT64_C(256) << 20,
+            .obuf_soft_bytes = UINT64_C(64) << 20,
+            .obuf_soft_s = 60,
             .startup_bytes = STARTUP_BYTES,
     };
 }

@@ -46,12 +46,24 @@ struct engine_env {
     X(activerehashing, "activerehashing", BOOL, 1)                                                 \
     X(databases, "databases", INT, 16)                                                             \
     X(repl_backlog_size, "repl-backlog-size", BYTES, 1048576)                                      \
-    X(repl_ping_replica_period, "repl-ping-replica-period", INT, 10)
+    X(repl_ping_replica_period, "repl-ping-replica-period", INT, 10)                               \
+    X(repl_timeout, "repl-timeout", INT, 60)                                                       \
+    X(repl_backlog_ttl, "repl-backlog-ttl", INT, 3600)                                             \
+    X(repl_diskless_sync_delay, "repl-diskless-sync-delay", INT, 5)                                \
+    X(repl_diskless_sync_max_replicas, "repl-diskless-sync-max-replicas", INT, 0)                  \
+    X(replica_serve_stale_data, "replica-serve-stale-data", BOOL, 1)                               \
+    X(replica_read_only, "replica-read-only", BOOL, 1)                                             \
+    X(replica_lazy_flush, "replica-lazy-flush", BOOL, 0)                                           \
+    X(min_replicas_to_write, "min-replicas-to-write", INT, 0)                                      \
+    X(min_replicas_max_lag, "min-replicas-max-lag", INT, 10)
 
 struct engine_config {
 #define X(field, directive, kind, initial) int64_t field;
     DIRECTIVE_LIST(X)
 #undef X
+    /* client-output-buffer-limit replica; 0: none */
+    uint64_t obuf_hard_bytes, obuf_soft_bytes;
+    int64_t obuf_soft_s;
     bool is_replica;
     uint64_t startup_bytes; /* used_memory_startup; 876,192 for Debian's 7.0.15 with its default
                                config (facts 10.6) */
@@ -100,6 +112,39 @@ void engine_replica_acked(struct engine *, int replica, int64_t offset);
  * this server's own sink verbatim if replicas are attached to it. */
 void engine_receive(struct engine *, const struct stream_command *);
 
+/* ---- replication as it lives: connections, handshakes, full syncs, roles ----------------------
+ */
+
+/* REPLICAOF, from the outside: the server becomes a replica of that one (a number of the owner's,
+ * which sink.dial gives back), or, with MASTER_NONE, a master. */
+#define MASTER_NONE (-1)
+void engine_replicaof(struct engine *, int master);
+
+/* A replica that is in sync with its master from before the run, without a word spoken: it goes on
+ * from that history. The master's side of it is engine_replica_attach. */
+void engine_in_sync(struct engine *, int master, repl_id, int64_t offset);
+
+/* The connection that sink.dial asked for stands, or a connection is gone: closed by the peer,
+ * refused, or never made. */
+void engine_connected(struct engine *);
+void engine_closed(struct engine *, int peer);
+
+/* A server has dialled this one: its slot, or -1 when there is no room. */
+int engine_accept(struct engine *);
+
+/* A message of a peer, read in this turn. */
+void engine_message(struct engine *, int peer, const struct repl_message *);
+
+/* The parent reads the child's pipe: so many bytes of the file, relayed to every replica that waits
+ * for them; `last` with its end. The owner reads on when all of them have taken what came before
+ * (7.0 rdbPipeReadHandler: the slowest one holds up all), in portions of at most 16 KiB. */
+void engine_pipe(struct engine *, uint64_t bytes, bool last);
+
+/* While a file is being loaded the server answers -LOADING and runs no cron. Each turn loads 2 MiB
+ * of it (loading-process-events-interval-bytes), between engine_wake and engine_sleep. */
+bool engine_is_loading(const struct engine *);
+void engine_load(struct engine *);
+
 /* Puts a key there as data that the server held before the run: no cost, no stream, no statistics;
  * the dicts grow and step as when it was written. deadline_ms < 0: no TTL. Replaces a key that is
  * there. */
@@ -118,6 +163,15 @@ bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value
  * nothing else. */
 void engine_prefetch(const struct engine *, uint8_t db, key_id);
 void engine_prefetch_place(const struct engine *, uint8_t db, key_id);
+
+/* How a replica stands with its master, as far as onlookers tell them apart. */
+enum master_link {
+    LINK_NONE,      /* a master has none */
+    LINK_DOWN,      /* no connection, or one being made */
+    LINK_HANDSHAKE, /* connected; until the reply to PSYNC */
+    LINK_SYNC,      /* a snapshot is awaited, under way or being loaded */
+    LINK_UP,
+};
 
 /* What INFO would say, and a little more. Counters are since the start. */
 struct engine_stats {
@@ -141,6 +195,13 @@ struct engine_stats {
     uint64_t backlog_size_bytes, backlog_histlen_bytes;
     int64_t backlog_first_offset;
     uint64_t repl_buffer_bytes;
+    repl_id replid, replid2;      /* master_replid, master_replid2; 0: none */
+    int64_t second_repl_offset;   /* -1: none */
+    enum master_link master_link; /* of a replica */
+    bool loading;
+    uint64_t sync_full, sync_partial_ok, sync_partial_err;
+    uint64_t replicas_dropped_by_limit, replicas_timed_out; /* closed by this master, for what */
+    uint32_t good_replicas;
 };
 struct engine_stats engine_stats(const struct engine *);
 

@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "object.h"
+#include "repl_message.h"
 #include "request.h"
 
 enum reply_kind {
@@ -78,6 +79,23 @@ struct sink {
     void (*cycle_ended)(void *context, const struct cycle_report *);
     /* A replica tells its master how far it has applied the stream (REPLCONF ACK). */
     void (*acknowledge)(void *context, int64_t offset);
+    /* Replication. What these say happens when the turn ends, in the order in which it was said.
+     * A connection to that server (a number of the owner's) is wanted; engine_connected or
+     * engine_closed answers. */
+    void (*dial)(void *context, int master);
+    /* A message leaves for a peer: PEER_MASTER or a replica's slot. */
+    void (*send)(void *context, int peer, const struct repl_message *);
+    /* From now on a replica is to be sent the stream, from the byte after that offset. */
+    void (*stream_from)(void *context, int peer, int64_t offset);
+    /* The connection to a peer is closed; what was under way to it or from it is lost. */
+    void (*hang_up)(void *context, int peer);
+    /* A child was forked to write this snapshot, for replicas that wait for it; its pipe is read
+     * through engine_pipe. The reference is the receiver's to release. */
+    void (*forked)(void *context, struct snapshot *);
+    /* The child was killed: its pipe is gone. */
+    void (*child_killed)(void *context);
+    /* A client's command waits (WAIT): its reply comes in a later turn, with no request in it. */
+    void (*blocked)(void *context, uint32_t client);
 };
 
 #endif

@@ -59,8 +59,14 @@ struct model *model_create(const struct generation *generation, uint32_t scale, 
     model->scale = scale;
     model->replica = -1;
     model->prices.name = "counting";
-    model->sink = (struct sink){model,       on_reply,   on_stream, on_deadline,
-                                on_deadline, on_expired, on_cycle,  on_acknowledge};
+    model->sink = (struct sink){.context = model,
+                                .reply = on_reply,
+                                .stream = on_stream,
+                                .deadline_added = on_deadline,
+                                .deadline_removed = on_deadline,
+                                .key_expired = on_expired,
+                                .cycle_ended = on_cycle,
+                                .acknowledge = on_acknowledge};
     struct engine_env env = {.generation = generation,
                              .allocator = allocator_at(0),
                              .prices = &model->prices,

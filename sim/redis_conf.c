@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "heap.h"
 #include "bounds.h"
+#include "heap.h"
 #include "words.h"
 
 /* Ranges and help by field; names, kinds and defaults are core's (DIRECTIVE_LIST). A directive that
@@ -18,6 +18,16 @@
 #define RANGE_databases                1, DATABASES_MAX, "numbered from 0"
 #define RANGE_repl_backlog_size        1, INT64_C(1) << 40, "history for a replica that reconnects"
 #define RANGE_repl_ping_replica_period 1, INT32_MAX, "seconds between PINGs to replicas"
+#define RANGE_repl_timeout             1, INT32_MAX, "seconds without a word that end a connection"
+#define RANGE_repl_backlog_ttl         0, INT32_MAX, "seconds without a replica that end the backlog"
+#define RANGE_repl_diskless_sync_delay 0, INT32_MAX, "seconds that a full sync waits for others"
+#define RANGE_repl_diskless_sync_max_replicas                                                      \
+    0, INT32_MAX, "as many waiting replicas end that delay (0: never)"
+#define RANGE_replica_serve_stale_data 0, 1, "replicas answer while their master is away"
+#define RANGE_replica_read_only        0, 1, "replicas refuse writes"
+#define RANGE_replica_lazy_flush       0, 1, "a full sync's old data is freed in another thread"
+#define RANGE_min_replicas_to_write    0, INT32_MAX, "fewer good replicas and writes are refused"
+#define RANGE_min_replicas_max_lag     0, INT32_MAX, "seconds since its last ACK that a good one has"
 
 static const struct directive directives[] = {
 #define X(field, directive, kind, initial)                                                         \

@@ -55,8 +55,14 @@ void fixture_init(struct fixture *f, const char *generation, const struct price_
     *f = (struct fixture){.wall_start_us = FIXTURE_WALL_US, .late_min_ms = INT64_MAX};
     f->keys = keys_create(seed);
     f->texts = texts_create();
-    f->sink = (struct sink){f,          on_reply,   on_stream, on_added,
-                            on_removed, on_expired, on_cycle,  on_acknowledge};
+    f->sink = (struct sink){.context = f,
+                            .reply = on_reply,
+                            .stream = on_stream,
+                            .deadline_added = on_added,
+                            .deadline_removed = on_removed,
+                            .key_expired = on_expired,
+                            .cycle_ended = on_cycle,
+                            .acknowledge = on_acknowledge};
     f->env = (struct engine_env){.generation = generation_find(generation),
                                  .allocator = allocator_find("debian"),
                                  .prices = prices,

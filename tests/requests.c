@@ -220,8 +220,14 @@ void rig_init(struct rig *rig, const char *generation) {
     rig->acknowledged = -1;
     rig->keys = keys_create(seed);
     rig->texts = texts_create();
-    rig->sink = (struct sink){rig,        on_reply,   on_stream, on_added,
-                              on_removed, on_expired, on_cycle,  on_acknowledge};
+    rig->sink = (struct sink){.context = rig,
+                              .reply = on_reply,
+                              .stream = on_stream,
+                              .deadline_added = on_added,
+                              .deadline_removed = on_removed,
+                              .key_expired = on_expired,
+                              .cycle_ended = on_cycle,
+                              .acknowledge = on_acknowledge};
     rig->env = (struct engine_env){.generation = generation_find(generation),
                                    .allocator = allocator_find("debian"),
                                    .prices = price_table_find("zero"),

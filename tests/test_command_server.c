@@ -139,7 +139,11 @@ START_TEST(config_get) {
         {"CONFIG GET *",
          "[$hz, $10, $dynamic-hz, $yes, $active-expire-effort, $1, $lazyfree-lazy-expire, $no, "
          "$lazyfree-lazy-user-del, $no, $lazyfree-lazy-server-del, $no, $activerehashing, $yes, "
-         "$databases, $16, $repl-backlog-size, $1048576, $repl-ping-replica-period, $10]"},
+         "$databases, $16, $repl-backlog-size, $1048576, $repl-ping-replica-period, $10, "
+         "$repl-timeout, $60, $repl-backlog-ttl, $3600, $repl-diskless-sync-delay, $5, "
+         "$repl-diskless-sync-max-replicas, $0, $replica-serve-stale-data, $yes, "
+         "$replica-read-only, $yes, $replica-lazy-flush, $no, $min-replicas-to-write, $0, "
+         "$min-replicas-max-lag, $10]"},
     };
     RIG_CONVERSE(&rig, lines);
 }
@@ -164,6 +168,9 @@ START_TEST(config_set_of_numbers) {
          FAILED("repl-ping-replica-period") RANGE("1 and 2147483647")},
         {"CONFIG SET repl-ping-replica-period 2147483648",
          FAILED("repl-ping-replica-period") RANGE("1 and 2147483647")},
+        {"CONFIG SET repl-timeout 0", FAILED("repl-timeout") RANGE("1 and 2147483647")},
+        {"CONFIG SET repl-backlog-ttl -1",
+         FAILED("repl-backlog-ttl") RANGE("0 and 9223372036854775807")},
         {"CONFIG SET repl-ping-replica-period 20", "+OK"},
         {"CONFIG GET repl-ping-replica-period", "[$repl-ping-replica-period, $20]"},
         {"CONFIG SET databases 5", FAILED("databases") IMMUTABLE},

@@ -244,8 +244,14 @@ static struct engine_config engine_arguments(const struct lockstep_config *c) {
 void lockstep_make_engine(struct lockstep *ls, us_t tick_us, const struct engine_config *config) {
     ls->names = names_create(oracle_hash_seed);
     ls->texts = texts_create();
-    ls->sink = (struct sink){ls,          on_reply,   on_stream, on_deadline,
-                             on_deadline, on_expired, on_cycle,  on_acknowledge};
+    ls->sink = (struct sink){.context = ls,
+                             .reply = on_reply,
+                             .stream = on_stream,
+                             .deadline_added = on_deadline,
+                             .deadline_removed = on_deadline,
+                             .key_expired = on_expired,
+                             .cycle_ended = on_cycle,
+                             .acknowledge = on_acknowledge};
     ls->prices = (struct price_table){.name = "lockstep", .turn_time_vanishes = true};
     ls->prices.ps[COST_CLOCK_READ] = (uint64_t)tick_us * PS_PER_US;
     ls->env = (struct engine_env){.generation = generation_find("redis-7.0"),
