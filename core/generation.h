@@ -9,6 +9,7 @@
 #include "dict.h"
 #include "expire.h"
 #include "propagate.h"
+#include "snapshot.h"
 
 /* What a generation's command table knows, as bits: a command or an option names the one it needs.
  */
@@ -28,6 +29,7 @@ struct generation {
     struct dict_policy dict;
     struct lazy_policy lazy;
     struct stream_policy stream;
+    struct persist_policy persist;
     struct expire_policy expire;
     unsigned features; /* bits of enum feature */
 };
