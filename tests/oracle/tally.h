@@ -12,7 +12,8 @@
     X(FIGURES, "figures")                                                                          \
     X(REPLIES, "replies")                                                                          \
     X(KEYS, "scanned keys")                                                                        \
-    X(BYTES, "stream bytes")
+    X(BYTES, "stream bytes")                                                                       \
+    X(SNAPSHOT_KEYS, "snapshot keys")
 
 enum tally {
 #define X(id, name) TALLY_##id,
