@@ -8,8 +8,10 @@
 #define TRIM_AFTER_FEED                                                                            \
     64 /* blocks dropped at most at one call (REPL_BACKLOG_TRIM_BLOCKS_PER_CALL) */
 
+static const struct backlog_policy usual_policy = {.block_share = 16};
+
 void backlog_init(struct backlog *b, struct memory *memory, uint64_t size_bytes) {
-    *b = (struct backlog){.memory = memory, .size_bytes = size_bytes};
+    *b = (struct backlog){.memory = memory, .policy = &usual_policy, .size_bytes = size_bytes};
 }
 
 static struct repl_block *block_at(const struct backlog *b, uint64_t serial) {
@@ -64,11 +66,13 @@ static void grow_ring(struct backlog *b) {
     b->block_capacity = capacity;
 }
 
-/* A block as large as what remains, but at least 16 KiB and at most a sixteenth of the backlog (if
- * that is more). */
+/* A block as large as what remains, but at least 16 KiB and at most the generation's share of the
+ * backlog (if that is more). */
 static uint64_t block_request_bytes(const struct backlog *b, uint64_t remaining) {
     uint64_t least = remaining > BLOCK_BYTES_MIN ? remaining : BLOCK_BYTES_MIN;
-    uint64_t most = b->size_bytes / 16 > BLOCK_BYTES_MIN ? b->size_bytes / 16 : BLOCK_BYTES_MIN;
+    if (b->policy->block_share == 0) return least + BLOCK_HEADER_BYTES;
+    uint64_t share = b->size_bytes / b->policy->block_share;
+    uint64_t most = share > BLOCK_BYTES_MIN ? share : BLOCK_BYTES_MIN;
     return (least < most ? least : most) + BLOCK_HEADER_BYTES;
 }
 

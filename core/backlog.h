@@ -11,6 +11,13 @@
 
 #define REPLICAS_MAX 16
 
+/* How a generation keeps the stream. */
+struct backlog_policy {
+    uint32_t block_share; /* a block is at most the backlog's size divided by this, 16 KiB at least;
+                             0: as large as a write, which 7.0.0 to 7.0.9 let it be (redis issue
+                             11666) */
+};
+
 struct repl_block {
     int64_t offset;      /* of its first byte */
     uint64_t size_bytes; /* payload it can hold */
@@ -28,6 +35,7 @@ struct backlog_reader { /* a replica */
 
 struct backlog {
     struct memory *memory;
+    const struct backlog_policy *policy; /* backlog_init's is 7.0.15's */
     struct repl_block *blocks; /* ring of capacity block_capacity, serial numbers first_block.. */
     uint64_t block_capacity;
     uint64_t first_block;

@@ -143,8 +143,8 @@ static bool is_refused(struct call *call) {
         return true;
     }
     if (call->command->run == cmd_config && !config_accepts(call)) return true;
-    if (call->engine->host.is_replica && !call->client->is_master_link &&
-        call->command->flags & COMMAND_WRITE) {
+    if (call->engine->host.is_replica && call->engine->config.replica_read_only &&
+        !call->client->is_master_link && call->command->flags & COMMAND_WRITE) {
         reply_error(call, "READONLY You can't write against a read only replica.");
         return true;
     }

@@ -49,23 +49,33 @@ ms_t db_deadline_ms(struct db *db, key_id id) {
 }
 
 static ms_t lazy_now_ms(struct db_host *host) {
-    return host->in_command ? host->command_now_ms : cpu_wall_ms(host->cpu);
+    bool is_cached = host->in_command && !host->lazy->reads_clock;
+    return is_cached ? host->command_now_ms : cpu_wall_ms(host->cpu);
 }
 
-/* A stored negative deadline counts as none (7.0 keyIsExpired returns early). */
-bool db_is_expired(struct db *db, key_id id) {
+/* A stored negative deadline counts as none (7.0 keyIsExpired returns early). `now_ms` is set if
+ * there is a deadline to compare it with. */
+static bool is_past(struct db *db, key_id id, ms_t *now_ms) {
     ms_t deadline_ms = db_deadline_ms(db, id);
-    return deadline_ms >= 0 && lazy_now_ms(db->host) > deadline_ms;
+    if (deadline_ms < 0) return false;
+    *now_ms = lazy_now_ms(db->host);
+    return *now_ms > deadline_ms;
+}
+
+bool db_is_expired(struct db *db, key_id id) {
+    ms_t now_ms;
+    return is_past(db, id, &now_ms);
 }
 
 bool db_expire_if_needed(struct db *db, key_id id) {
     struct db_host *host = db->host;
-    if (!db_is_expired(db, id)) return false;
+    ms_t now_ms;
+    if (!is_past(db, id, &now_ms)) return false;
     if (host->is_replica) {
         if (host->client == DB_CLIENT_MASTER_LINK) return false;
         return host->lazy->replica_hides_from_writes || host->command_is_readonly;
     }
-    db_delete_expired(db, id, lazy_now_ms(host), EXPIRY_LAZY);
+    db_delete_expired(db, id, now_ms, EXPIRY_LAZY);
     return true;
 }
 

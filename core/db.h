@@ -23,6 +23,8 @@ struct lazy_policy {
     bool replica_hides_from_writes; /* 7.0: on a replica an expired key is missing for every client
                                        but the master link; 3.2 to 6.2: for read-only commands only
                                      */
+    bool reads_clock; /* up to 4.0: each check reads the clock; later it is compared with the time
+                         at which the outermost command began */
 };
 
 struct db_host {

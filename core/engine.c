@@ -45,6 +45,7 @@ static void init_host(struct engine *engine) {
 static void init_replication(struct engine *engine) {
     const struct engine_env *env = &engine->env;
     backlog_init(&engine->backlog, &engine->memory, (uint64_t)engine->config.repl_backlog_size);
+    engine->backlog.policy = &env->generation->backlog;
     propagate_init(&engine->propagate, &env->generation->stream, &engine->backlog, env->sink,
                    env->texts, env->keys, &engine->cpu);
     resolve_commands(engine);

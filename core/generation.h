@@ -4,6 +4,7 @@
 #ifndef LAPSE_CORE_GENERATION_H
 #define LAPSE_CORE_GENERATION_H
 
+#include "backlog.h"
 #include "base.h"
 #include "db.h"
 #include "dict.h"
@@ -29,6 +30,7 @@ struct generation {
     struct dict_policy dict;
     struct lazy_policy lazy;
     struct stream_policy stream;
+    struct backlog_policy backlog;
     struct persist_policy persist;
     struct expire_policy expire;
     unsigned features; /* bits of enum feature */

@@ -189,7 +189,16 @@ static bool check_foreign(struct live *live, const char *info) {
     return true;
 }
 
-/* "7.0" of "7.0.15" names a generation. */
+/* "7.0" of "7.0.15" names a generation: the first of that name, if no other is of this very
+ * release.
+ */
+static void choose_generation(struct live *live, const struct generation *generation,
+                              size_t length) {
+    bool is_same = strcmp(live->version, generation->version) == 0;
+    bool is_akin = strncmp(live->version, generation->version, length) == 0;
+    if (is_same || (is_akin && !live->generation)) live->generation = generation;
+}
+
 static bool check_version(struct live *live, const char *info) {
     char known[256] = "", other[64];
     if (!live_field(info, "redis_version", live->version, sizeof(live->version)))
@@ -201,7 +210,8 @@ static bool check_version(struct live *live, const char *info) {
     for (size_t i = 0; generation_at(i); i++) {
         const char *version = generation_at(i)->version;
         size_t length = (size_t)(strrchr(version, '.') - version) + 1, used = strlen(known);
-        if (strncmp(live->version, version, length) == 0) live->generation = generation_at(i);
+        choose_generation(live, generation_at(i), length);
+        if (i && strncmp(generation_at(i - 1)->version, version, length) == 0) continue;
         snprintf(known + used, sizeof(known) - used, "%s%.*s", i ? ", " : "", (int)length - 1,
                  version);
     }
