@@ -245,6 +245,7 @@ static void apply(struct engine *engine, const struct changes *changes) {
     if (changes->has[AT_repl_backlog_size]) apply_backlog_size(engine);
     engine->expire.effort = (uint32_t)engine->config.active_expire_effort;
     engine->host.lazyfree_lazy_expire = engine->config.lazyfree_lazy_expire;
+    engine->host.replica_is_writable = !engine->config.replica_read_only;
 }
 
 static void config_set(struct call *call) {

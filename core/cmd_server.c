@@ -36,20 +36,22 @@ static bool read_flush_mode(struct call *call, bool *async) {
 
 /* ASYNC hands the tables to another thread: the main one pays nothing for the keys. Propagated even
  * when nothing was there to drop. */
-static void flush(struct call *call, struct db *first, int64_t count) {
+static bool flush(struct call *call, struct db *first, int64_t count) {
     bool async;
-    if (!read_flush_mode(call, &async)) return;
+    if (!read_flush_mode(call, &async)) return false;
     call->engine->cpu.muted += async;
     for (int64_t i = 0; i < count; i++) call->engine->dirty += db_flush(first + i);
     call->engine->cpu.muted -= async;
     call->propagate_always = true;
     reply_ok(call);
+    return true;
 }
 
 void cmd_flushdb(struct call *call) { flush(call, call->db, 1); }
 
 void cmd_flushall(struct call *call) {
-    flush(call, call->engine->dbs, call->engine->config.databases);
+    if (flush(call, call->engine->dbs, call->engine->config.databases))
+        expire_replica_forget(&call->engine->remembered);
 }
 
 void cmd_info(struct call *call) {

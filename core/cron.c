@@ -54,8 +54,10 @@ static void rehash_databases(struct engine *engine) {
     }
 }
 
-/* A replica never expires actively; the keys that a writable one would track do not occur. */
+/* A replica never expires actively but for what its own clients gave deadlines. */
 static void cron_databases(struct engine *engine) {
+    if (engine->active_expire_enabled && engine->config.is_replica)
+        expire_replica_cycle(&engine->remembered, engine->dbs, (uint32_t)engine->config.databases);
     if (engine->active_expire_enabled && !engine->config.is_replica)
         expire_cycle(&engine->expire, EXPIRE_CYCLE_SLOW, engine->dbs,
                      (uint32_t)engine->config.databases);

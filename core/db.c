@@ -1,5 +1,6 @@
 #include "db.h"
 
+#include "expire_replica.h"
 #include "propagate.h"
 
 #define ENTRY_REQUEST_BYTES 24  /* three words: key, value or deadline, next */
@@ -67,20 +68,28 @@ bool db_is_expired(struct db *db, key_id id) {
     return is_past(db, id, &now_ms);
 }
 
-bool db_expire_if_needed(struct db *db, key_id id) {
-    struct db_host *host = db->host;
+/* Does a replica take this logically expired key for missing? To the master's stream all live. */
+static bool replica_hides(const struct db_host *host) {
+    if (host->client == DB_CLIENT_MASTER_LINK) return false;
+    return host->lazy->replica_hides_from_writes || host->command_is_readonly;
+}
+
+/* `for_write`: the key is looked up to be changed. On a writable replica such a look deletes it,
+ * and nobody is told (7.0 expireIfNeeded, EXPIRE_FORCE_DELETE_EXPIRED). */
+static bool expire_if_needed(struct db *db, key_id id, bool for_write) {
+    const struct db_host *host = db->host;
     ms_t now_ms;
     if (!is_past(db, id, &now_ms)) return false;
-    if (host->is_replica) {
-        if (host->client == DB_CLIENT_MASTER_LINK) return false;
-        return host->lazy->replica_hides_from_writes || host->command_is_readonly;
-    }
+    if (host->is_replica && !replica_hides(host)) return false;
+    if (host->is_replica && !(for_write && host->replica_is_writable)) return true;
     db_delete_expired(db, id, now_ms, EXPIRY_LAZY);
     return true;
 }
 
+bool db_expire_if_needed(struct db *db, key_id id) { return expire_if_needed(db, id, false); }
+
 struct entry *db_lookup(struct db *db, key_id id, unsigned flags) {
-    bool found = dict_find(&db->main, id) && !db_expire_if_needed(db, id);
+    bool found = dict_find(&db->main, id) && !expire_if_needed(db, id, flags & LOOKUP_WRITE);
     if (!(flags & (LOOKUP_WRITE | LOOKUP_NOSTATS))) {
         db->host->keyspace_hits += found;
         db->host->keyspace_misses += !found;
@@ -175,6 +184,14 @@ bool db_delete(struct db *db, key_id id) {
     return true;
 }
 
+/* 7.0 setExpire: by a client's command, not by the master's stream, a load or a preload. */
+static void remember(struct db *db, key_id id) {
+    const struct db_host *host = db->host;
+    if (!host->is_replica || !host->replica_is_writable || !host->remembered) return;
+    if (host->in_command && host->client == DB_CLIENT_NORMAL)
+        expire_replica_remember(host->remembered, id, db->id);
+}
+
 void db_set_deadline(struct db *db, key_id id, ms_t deadline_ms) {
     bool found = dict_find(&db->main, id);
     ASSERT(found);
@@ -182,6 +199,7 @@ void db_set_deadline(struct db *db, key_id id, ms_t deadline_ms) {
     dict_add(&db->expires, id);
     entries_at(&db->entries, id)->deadline_ms = deadline_ms;
     tell_added(db, id);
+    remember(db, id);
 }
 
 bool db_remove_deadline(struct db *db, key_id id) {

@@ -14,6 +14,7 @@
 #include "observe.h"
 
 struct propagate;
+struct expire_replica;
 
 /* Who is asking, as far as expiry cares. */
 enum db_client { DB_CLIENT_NORMAL, DB_CLIENT_MASTER_LINK };
@@ -36,10 +37,13 @@ struct db_host {
     const struct lazy_policy *lazy;
     struct rng *rng;
     const struct pages *pages;
-    bool is_replica;           /* masterhost is set */
-    bool lazyfree_lazy_expire; /* expired keys leave as UNLINK, values freed elsewhere */
-    enum db_client client;     /* of the running command */
-    bool command_is_readonly;  /* of the running command, for generations that ask */
+    struct expire_replica *remembered; /* what a writable replica's clients gave deadlines; or NULL
+                                        */
+    bool is_replica;                   /* masterhost is set */
+    bool replica_is_writable;          /* replica-read-only is no */
+    bool lazyfree_lazy_expire;         /* expired keys leave as UNLINK, values freed elsewhere */
+    enum db_client client;             /* of the running command */
+    bool command_is_readonly;          /* of the running command, for generations that ask */
     bool in_command; /* lazy checks use command_now_ms inside a command, a fresh clock outside */
     ms_t command_now_ms; /* the cached time: read when the outermost command began */
     uint64_t expired_keys;
@@ -68,7 +72,8 @@ void db_init(struct db *, uint8_t id, struct db_host *, const struct dict_policy
 void db_release(struct db *);
 
 /* The entry, or NULL if missing or logically expired; a master deletes and propagates an expired
- * one on the way. Steps: M; if found E; if it has a TTL M again; if it expires now E and M. */
+ * one on the way, and so does a writable replica for its own clients' writes, if its generation
+ * hides it from them. Steps: M; if found E; if it has a TTL M again; if it expires now E and M. */
 struct entry *db_lookup(struct db *, key_id, unsigned flags);
 
 /* The deadline, or -1 if the key has none or is missing. Steps: E, and M if found. */
@@ -78,8 +83,7 @@ ms_t db_deadline_ms(struct db *, key_id);
  * not there is not. */
 bool db_is_expired(struct db *, key_id);
 
-/* True if logically expired; a master deletes and propagates it, a replica only hides it (read-only
- * replicas are the only kind here). */
+/* True if logically expired; a master deletes and propagates it, a replica only hides it. */
 bool db_expire_if_needed(struct db *, key_id);
 
 /* What an expired key leaves by, on the wire: UNLINK with lazyfree-lazy-expire, else DEL. */

@@ -15,9 +15,9 @@ struct engine_config engine_config_default(void) {
         DIRECTIVE_LIST(X)
 #undef X
             .obuf_hard_bytes = UINT64_C(256) << 20,
-            .obuf_soft_bytes = UINT64_C(64) << 20,
-            .obuf_soft_s = 60,
-            .startup_bytes = STARTUP_BYTES,
+        .obuf_soft_bytes = UINT64_C(64) << 20,
+        .obuf_soft_s = 60,
+        .startup_bytes = STARTUP_BYTES,
     };
 }
 
@@ -38,7 +38,9 @@ static void init_host(struct engine *engine) {
                                     .lazy = &engine->env.generation->lazy,
                                     .rng = &engine->env.rng,
                                     .pages = engine->env.pages,
+                                    .remembered = &engine->remembered,
                                     .is_replica = engine->config.is_replica,
+                                    .replica_is_writable = !engine->config.replica_read_only,
                                     .lazyfree_lazy_expire = engine->config.lazyfree_lazy_expire};
 }
 
@@ -68,6 +70,8 @@ struct engine *engine_create(const struct engine_env *env, const struct engine_c
     init_replication(engine);
     expire_init(&engine->expire, &env->generation->expire, (uint32_t)config->active_expire_effort,
                 (uint32_t)config->hz);
+    expire_replica_init(&engine->remembered, env->pages, env->keys, &engine->cpu, &engine->memory,
+                        &env->generation->dict, &engine->env.rng);
     for (uint8_t i = 0; i < DATABASES_MAX; i++)
         db_init(&engine->dbs[i], i, &engine->host, &env->generation->dict);
     return engine;
@@ -75,6 +79,7 @@ struct engine *engine_create(const struct engine_env *env, const struct engine_c
 
 void engine_destroy(struct engine *engine) {
     for (int i = 0; i < DATABASES_MAX; i++) db_release(&engine->dbs[i]);
+    expire_replica_release(&engine->remembered);
     backlog_release(&engine->backlog);
     propagate_release(&engine->propagate);
     command_queue_release(&engine->held);

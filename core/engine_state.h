@@ -7,6 +7,7 @@
 #include "db.h"
 #include "engine.h"
 #include "expire.h"
+#include "expire_replica.h"
 #include "propagate.h"
 
 struct client {
@@ -31,7 +32,8 @@ struct engine {
     struct propagate propagate;
     struct backlog backlog;
     struct expire_state expire;
-    bool active_expire_enabled; /* DEBUG SET-ACTIVE-EXPIRE */
+    struct expire_replica remembered; /* deadlines that a writable replica's clients gave */
+    bool active_expire_enabled;       /* DEBUG SET-ACTIVE-EXPIRE */
     struct client *clients;
     uint32_t client_count, client_capacity, clients_open;
     uint32_t master_client; /* the client that the master's stream runs as, on a replica */

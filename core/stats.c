@@ -117,7 +117,7 @@ static void sum_table(const struct db *db, int table, uint64_t *keys_bytes,
 }
 
 static void check_ledger(const struct engine *engine) {
-    uint64_t keys_bytes = 0, values_bytes = 0;
+    uint64_t keys_bytes = expire_replica_check(&engine->remembered), values_bytes = 0;
     int64_t sum = 0;
     for (int i = 0; i < DATABASES_MAX; i++)
         for (int table = 0; table < 2; table++)
