@@ -47,13 +47,72 @@ static void drop_head(struct backlog *b) {
     b->block_count--;
 }
 
+/* --- before 7.0 --- */
+
+static void private_drop_ring(struct backlog *b) {
+    if (b->ring_bytes) memory_give(b->memory, MEMORY_BACKLOG, b->ring_bytes);
+    b->ring_bytes = 0;
+}
+
+static void private_make_ring(struct backlog *b) {
+    if (b->policy->is_private && b->active && !b->ring_bytes)
+        b->ring_bytes = memory_take(b->memory, MEMORY_BACKLOG, b->size_bytes);
+}
+
+static void private_count(struct backlog *b) {
+    b->repl_buffer_bytes = b->ring_bytes;
+    for (int i = 0; i < REPLICAS_MAX; i++) b->repl_buffer_bytes += b->readers[i].queue.booked_bytes;
+}
+
+static void private_feed(struct backlog *b, uint64_t bytes) {
+    uint64_t room = b->size_bytes - b->histlen_bytes;
+    b->master_repl_offset += (int64_t)bytes;
+    b->histlen_bytes += bytes < room ? bytes : room;
+    for (int i = 0; i < REPLICAS_MAX; i++)
+        if (b->readers[i].attached) reply_queue_put(&b->readers[i].queue, b->memory, bytes);
+    private_count(b);
+}
+
+static void private_check(const struct backlog *b) {
+    uint64_t booked = 0;
+    for (int i = 0; i < REPLICAS_MAX; i++) {
+        const struct backlog_reader *r = &b->readers[i];
+        reply_queue_check(&r->queue);
+        booked += r->queue.booked_bytes;
+        ASSERT(!r->attached ||
+               (int64_t)r->queue.pending_bytes == b->master_repl_offset - r->sent_offset);
+    }
+    ASSERT(b->histlen_bytes <= b->size_bytes && b->block_count == 0);
+    ASSERT((int64_t)b->ring_bytes == b->memory->bytes[MEMORY_BACKLOG]);
+    ASSERT((int64_t)booked == b->memory->bytes[MEMORY_REPLICA_BUFFERS]);
+}
+
+/* --- all --- */
+
 void backlog_release(struct backlog *b) {
+    private_drop_ring(b);
+    for (int i = 0; i < REPLICAS_MAX; i++) reply_queue_drop(&b->readers[i].queue, b->memory);
     while (b->block_count > 0) drop_head(b);
     free(b->blocks);
     b->blocks = NULL;
 }
 
-void backlog_activate(struct backlog *b) { b->active = true; }
+void backlog_activate(struct backlog *b) {
+    b->active = true;
+    private_make_ring(b);
+    if (b->policy->is_private) private_count(b);
+}
+
+void backlog_resize(struct backlog *b, uint64_t size_bytes) {
+    bool is_same = size_bytes == b->size_bytes;
+    b->size_bytes = size_bytes;
+    backlog_trim(b, TRIM_AFTER_FEED);
+    if (!b->policy->is_private || is_same) return;
+    b->histlen_bytes = 0;
+    private_drop_ring(b);
+    private_make_ring(b);
+    private_count(b);
+}
 
 static void grow_ring(struct backlog *b) {
     uint64_t capacity = b->block_capacity ? b->block_capacity * 2 : 64;
@@ -118,6 +177,10 @@ static void after_new_block(struct backlog *b) {
 
 void backlog_feed(struct backlog *b, uint64_t bytes) {
     if (!b->active || bytes == 0) return;
+    if (b->policy->is_private) {
+        private_feed(b, bytes);
+        return;
+    }
     uint64_t start = b->first_block + b->block_count;
     bool grown = false;
     if (b->block_count > 0) {
@@ -147,7 +210,12 @@ int backlog_attach(struct backlog *b) {
 void backlog_detach(struct backlog *b, int reader) {
     struct backlog_reader *r = &b->readers[reader];
     if (r->reading) block_at(b, r->block)->references--;
+    reply_queue_drop(&r->queue, b->memory);
     *r = (struct backlog_reader){.attached = false};
+    if (b->policy->is_private) {
+        private_count(b);
+        return;
+    }
     backlog_trim(b, TRIM_AFTER_FEED);
     split_classes(b);
 }
@@ -160,6 +228,12 @@ static int64_t block_end(const struct repl_block *block) {
 void backlog_sent(struct backlog *b, int reader, int64_t offset) {
     struct backlog_reader *r = &b->readers[reader];
     ASSERT(r->attached && offset >= r->sent_offset && offset <= b->master_repl_offset);
+    if (b->policy->is_private) {
+        reply_queue_take(&r->queue, b->memory, (uint64_t)(offset - r->sent_offset));
+        r->sent_offset = offset;
+        private_count(b);
+        return;
+    }
     r->sent_offset = offset;
     while (r->reading && r->block < last_block(b) && block_end(block_at(b, r->block)) <= offset) {
         block_at(b, r->block++)->references--;
@@ -198,6 +272,10 @@ static uint32_t references_to(const struct backlog *b, uint64_t serial) {
 }
 
 void backlog_check(const struct backlog *b) {
+    if (b->policy->is_private) {
+        private_check(b);
+        return;
+    }
     uint64_t used = 0, booked = 0, shown = 0;
     int64_t next = backlog_first_offset(b);
     for (uint64_t i = 0; i < b->block_count; i++) {

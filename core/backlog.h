@@ -1,13 +1,15 @@
 /* backlog: offset and history of the stream, and the memory of the shared replication buffer (7.0
- * replication.c; engine facts 7.2). One list of blocks serves the backlog and every replica; each
- * holds a reference to the block it still needs. Only sizes are kept here, the bytes are the sink's
- * business. Offsets count from 1: master_repl_offset bytes were fed. Invariants: repl_buffer_bytes
- * is the sum over blocks of usable + 24; histlen is what the kept blocks hold. */
+ * replication.c; engine facts 7.2), or, before 7.0, of a ring and of each replica's own copy. One
+ * list of blocks serves the backlog and every replica; each holds a reference to the block it still
+ * needs. Only sizes are kept here, the bytes are the sink's business. Offsets count from 1:
+ * master_repl_offset bytes were fed. Invariants: repl_buffer_bytes is the sum over blocks of usable
+ * + 24; histlen is what the kept blocks hold. */
 #ifndef LAPSE_CORE_BACKLOG_H
 #define LAPSE_CORE_BACKLOG_H
 
 #include "base.h"
 #include "memory.h"
+#include "reply_queue.h"
 
 #define REPLICAS_MAX 16
 
@@ -16,6 +18,9 @@ struct backlog_policy {
     uint32_t block_share; /* a block is at most the backlog's size divided by this, 16 KiB at least;
                              0: as large as a write, which 7.0.0 to 7.0.9 let it be (redis issue
                              11666) */
+    bool is_private; /* before 7.0: the backlog is a ring of exactly its size, there whole from the
+                        start, and each replica has its own copy of what it has not been sent
+                        (reply_queue.h) */
 };
 
 struct repl_block {
@@ -28,9 +33,10 @@ struct repl_block {
 
 struct backlog_reader { /* a replica */
     bool attached;
-    bool reading;        /* holds a reference */
-    uint64_t block;      /* serial number of the block it needs next */
-    int64_t sent_offset; /* bytes up to here have left for its socket */
+    bool reading;             /* holds a reference */
+    uint64_t block;           /* serial number of the block it needs next */
+    int64_t sent_offset;      /* bytes up to here have left for its socket */
+    struct reply_queue queue; /* where copies are private */
 };
 
 struct backlog {
@@ -45,13 +51,17 @@ struct backlog {
     uint64_t histlen_bytes;
     uint64_t repl_buffer_bytes;
     bool active;
-    bool holds; /* the backlog references the head block */
+    bool holds;          /* the backlog references the head block */
+    uint64_t ring_bytes; /* where it is private: as booked; 0: not there yet */
     struct backlog_reader readers[REPLICAS_MAX];
 };
 
 void backlog_init(struct backlog *, struct memory *, uint64_t size_bytes);
 void backlog_release(struct backlog *);
 void backlog_activate(struct backlog *); /* when the first replica attaches */
+
+/* CONFIG SET repl-backlog-size. A private ring starts anew: it forgets its history. */
+void backlog_resize(struct backlog *, uint64_t size_bytes);
 
 /* Appends one RESP token run of `bytes`: fills the tail, then at most one new block per call and
  * remainder. */

@@ -7,7 +7,6 @@
  * on the values is brought up to date. Error texts are 7.0's in every generation. */
 
 #define BACKLOG_BYTES_MIN   16384 /* a smaller repl-backlog-size is raised to it */
-#define TRIM_BLOCKS         64    /* replication buffer blocks that a resize may drop (7.0) */
 #define SET_FAILED          "ERR CONFIG SET failed (possibly related to argument '"
 #define NOT_IN_RANGE(range) "') - argument must be between " range " inclusive"
 
@@ -234,8 +233,7 @@ static void apply_hz(struct engine *engine) {
 static void apply_backlog_size(struct engine *engine) {
     int64_t *bytes = &engine->config.repl_backlog_size;
     if (*bytes < BACKLOG_BYTES_MIN) *bytes = BACKLOG_BYTES_MIN;
-    engine->backlog.size_bytes = (uint64_t)*bytes;
-    backlog_trim(&engine->backlog, TRIM_BLOCKS);
+    backlog_resize(&engine->backlog, (uint64_t)*bytes);
 }
 
 static void apply(struct engine *engine, const struct changes *changes) {

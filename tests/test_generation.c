@@ -80,6 +80,81 @@ START_TEST(a_small_write_takes_16_kib_in_every_7_0) {
 }
 END_TEST
 
+/* --- the backlog before 7.0 --- */
+
+static void start_private(struct fixture *f, struct backlog *b, struct memory *memory,
+                          uint64_t size_bytes) {
+    fixture_init(f, "redis-5.0", &prices);
+    memory_init(memory, f->env.allocator, 0);
+    backlog_init(b, memory, size_bytes);
+    b->policy = &f->env.generation->backlog;
+}
+
+/* Exactly its size, there whole from the first replica on, and its history never longer. */
+START_TEST(before_7_0_the_backlog_is_a_ring_of_its_size) {
+    struct fixture f;
+    struct backlog b;
+    struct memory memory;
+    start_private(&f, &b, &memory, 1 << 20);
+    ck_assert_int_eq(memory.used_bytes, 0);
+    backlog_activate(&b);
+    backlog_activate(&b);
+    ck_assert_int_eq(memory.bytes[MEMORY_BACKLOG], 1 << 20);
+    for (int i = 0; i < 30; i++) {
+        backlog_feed(&b, 100000);
+        backlog_check(&b);
+        uint64_t fed = 100000 * (uint64_t)(i + 1);
+        ck_assert_uint_eq(b.histlen_bytes, fed < 1 << 20 ? fed : 1 << 20);
+        ck_assert_int_eq(b.master_repl_offset, (int64_t)fed);
+    }
+    ck_assert_int_eq(backlog_first_offset(&b), 3000000 - (1 << 20) + 1);
+    ck_assert_int_eq(memory.used_bytes, 1 << 20);
+    drop(&f, &b);
+    ck_assert_int_eq(memory.used_bytes, 0);
+}
+END_TEST
+
+/* Two replicas that take nothing weigh twice what one does. 160,000 tokens of a byte each: 16,384
+ * in the client, 143,616 in eight blocks of 20,464. */
+START_TEST(before_7_0_each_replica_has_its_own_copy) {
+    struct fixture f;
+    struct backlog b;
+    struct memory memory;
+    start_private(&f, &b, &memory, 1 << 20);
+    backlog_activate(&b);
+    int one = backlog_attach(&b), two = backlog_attach(&b);
+    for (int i = 0; i < 160000; i++) backlog_feed(&b, 1);
+    int64_t each = 8 * (20480 + 32);
+    ck_assert_int_eq(memory.bytes[MEMORY_REPLICA_BUFFERS], 2 * each);
+    ck_assert_uint_eq(b.repl_buffer_bytes, (1 << 20) + 2 * (uint64_t)each);
+    backlog_sent(&b, one, 160000);
+    ck_assert_int_eq(memory.bytes[MEMORY_REPLICA_BUFFERS], each);
+    ck_assert_uint_eq(backlog_pending_bytes(&b, two), 160000);
+    backlog_check(&b);
+    backlog_detach(&b, two);
+    ck_assert_int_eq(memory.bytes[MEMORY_REPLICA_BUFFERS], 0);
+    drop(&f, &b);
+}
+END_TEST
+
+/* 5.0 resizeReplicationBacklog drops what was there, unless the size is the same. */
+START_TEST(before_7_0_a_resized_backlog_forgets_its_history) {
+    struct fixture f;
+    struct backlog b;
+    struct memory memory;
+    start_private(&f, &b, &memory, 1 << 20);
+    backlog_activate(&b);
+    backlog_feed(&b, 5000);
+    backlog_resize(&b, 1 << 20);
+    ck_assert_uint_eq(b.histlen_bytes, 5000);
+    backlog_resize(&b, 1 << 21);
+    ck_assert_uint_eq(b.histlen_bytes, 0);
+    ck_assert_int_eq(backlog_first_offset(&b), 5001);
+    ck_assert_int_eq(memory.bytes[MEMORY_BACKLOG], 1 << 21);
+    drop(&f, &b);
+}
+END_TEST
+
 /* EXISTS names one key ten times; a reading of the clock takes 1 ms, and the key dies 5 ms after
  * the command has begun. Since 5.0 the command's time is that of its beginning, so the key lives
  * through it. Before, a look finds it dead once the clock has moved on by 5 ms. */
@@ -190,6 +265,9 @@ int main(void) {
     tcase_add_test(tcase, a_row_s_name_is_the_beginning_of_its_release);
     tcase_add_test(tcase, a_block_grows_as_large_as_the_write_only_up_to_7_0_9);
     tcase_add_test(tcase, a_small_write_takes_16_kib_in_every_7_0);
+    tcase_add_test(tcase, before_7_0_the_backlog_is_a_ring_of_its_size);
+    tcase_add_test(tcase, before_7_0_each_replica_has_its_own_copy);
+    tcase_add_test(tcase, before_7_0_a_resized_backlog_forgets_its_history);
     tcase_add_test(tcase, a_key_may_die_within_a_command_up_to_4_0);
     tcase_add_test(tcase, each_look_reads_the_clock_up_to_4_0);
     tcase_add_test(tcase, relative_deadlines_leave_as_they_came_before_7_0);
