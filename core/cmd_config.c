@@ -53,7 +53,8 @@ static int64_t *field_of(struct engine *engine, int directive) {
 }
 
 static bool is_there(const struct call *call, int directive) {
-    return directive != AT_active_expire_effort || call_has_feature(call, FEATURE_EFFORT);
+    if (directive == AT_active_expire_effort) return call_has_feature(call, FEATURE_EFFORT);
+    return directive != AT_dynamic_hz || call_has_feature(call, FEATURE_DYNAMIC_HZ);
 }
 
 /* The directive that argument `index` names, or DIRECTIVES. */

@@ -10,6 +10,7 @@
 static uint32_t effective_hz(const struct engine *engine) {
     uint32_t hz = (uint32_t)engine->config.hz;
     if (!engine->config.dynamic_hz) return hz;
+    if (!(engine->env.generation->features & FEATURE_DYNAMIC_HZ)) return hz;
     while (engine->clients_open / hz > CLIENTS_PER_HZ_MAX) {
         hz *= 2;
         if (hz > HZ_MAX) return HZ_MAX;

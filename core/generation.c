@@ -4,7 +4,7 @@
 
 #define FEATURES_7_0                                                                               \
     (FEATURE_GETEX | FEATURE_KEEPTTL | FEATURE_EXPIRE_FLAGS | FEATURE_EFFORT |                     \
-     FEATURE_QUOTED_ERRORS)
+     FEATURE_DYNAMIC_HZ | FEATURE_QUOTED_ERRORS)
 
 /* 6.0 to 7.0 (engine facts 4.3 and 4.4). */
 #define EXPIRE_BY_BUCKETS                                                                          \
@@ -60,13 +60,13 @@ static const struct generation generations[] = {
         .backlog = {.is_private = true},
         .persist = {.saves_expired = true, .version = "5.0.14", .aof_field = "aof-preamble"},
         .expire = EXPIRE_BY_CHANCE,
-        .features = FEATURE_ALWAYS,
+        .features = FEATURE_DYNAMIC_HZ,
     },
     {
         .name = "redis-4.0",
         .version = "4.0.9",
         .about = "as redis-5.0, but a snapshot leaves out keys past their deadline, as that of "
-                 "4.0.9 does, and each look at a key reads the clock",
+                 "4.0.9 does, each look at a key reads the clock, and hz is fixed",
         .dict = {.grow_factor = 2, .grow_addend = 0},
         .lazy = {.replica_hides_from_writes = false, .reads_clock = true},
         .stream = {.batched = false, .absolute_ttls = false, .ping_is_lower = false},

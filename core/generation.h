@@ -20,7 +20,8 @@ enum feature {
     FEATURE_KEEPTTL = 1 << 1,      /* SET KEEPTTL (6.0) */
     FEATURE_EXPIRE_FLAGS = 1 << 2, /* EXPIRE NX/XX/GT/LT, EXPIRETIME, PEXPIRETIME (7.0) */
     FEATURE_EFFORT = 1 << 3,       /* CONFIG active-expire-effort (6.0) */
-    FEATURE_QUOTED_ERRORS = 1 << 4 /* invalid expire time in 'set' command (7.0), else: in set */
+    FEATURE_DYNAMIC_HZ = 1 << 4,   /* CONFIG dynamic-hz, and what it does (5.0) */
+    FEATURE_QUOTED_ERRORS = 1 << 5 /* invalid expire time in 'set' command (7.0), else: in set */
 };
 
 struct generation {

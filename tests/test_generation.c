@@ -207,6 +207,26 @@ START_TEST(each_look_reads_the_clock_up_to_4_0) {
 }
 END_TEST
 
+/* hz 1 doubles while there are more than 200 clients a call (facts 5.1.1): 450, 225, 112. */
+static uint32_t hz_with_450_clients(const char *generation) {
+    struct fixture f;
+    fixture_init(&f, generation, &prices);
+    f.config.hz = 1;
+    fixture_start(&f);
+    for (int i = 0; i < 449; i++) engine_connect(f.engine);
+    fixture_cron_turn(&f);
+    uint32_t hz = engine_stats(f.engine).hz;
+    fixture_stop(&f);
+    return hz;
+}
+
+START_TEST(hz_follows_the_clients_since_5_0) {
+    ck_assert_uint_eq(hz_with_450_clients("redis-7.0"), 4);
+    ck_assert_uint_eq(hz_with_450_clients("redis-5.0"), 4);
+    ck_assert_uint_eq(hz_with_450_clients("redis-4.0"), 1);
+}
+END_TEST
+
 /* What SETEX sends after SELECT: its own words, or SET ... PXAT. */
 static uint64_t setex_stream_bytes(const char *generation) {
     struct fixture f;
@@ -270,6 +290,7 @@ int main(void) {
     tcase_add_test(tcase, before_7_0_a_resized_backlog_forgets_its_history);
     tcase_add_test(tcase, a_key_may_die_within_a_command_up_to_4_0);
     tcase_add_test(tcase, each_look_reads_the_clock_up_to_4_0);
+    tcase_add_test(tcase, hz_follows_the_clients_since_5_0);
     tcase_add_test(tcase, relative_deadlines_leave_as_they_came_before_7_0);
     tcase_add_test(tcase, a_replica_hides_dead_keys_from_reads_and_since_7_0_from_writes);
     suite_add_tcase(suite, tcase);
