@@ -62,6 +62,7 @@ static void cron_databases(struct engine *engine) {
     if (engine->active_expire_enabled && !engine->config.is_replica)
         expire_cycle(&engine->expire, EXPIRE_CYCLE_SLOW, engine->dbs,
                      (uint32_t)engine->config.databases);
+    if (engine->host.has_child) return;
     resize_databases(engine);
     if (engine->config.activerehashing) rehash_databases(engine);
 }

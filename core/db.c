@@ -11,6 +11,7 @@ void db_init(struct db *db, uint8_t id, struct db_host *host, const struct dict_
     dict_init(&db->main, DICT_MAIN, &db->entries, host->keys, host->cpu, host->memory, policy);
     dict_init(&db->expires, DICT_EXPIRES, &db->entries, host->keys, host->cpu, host->memory,
               policy);
+    db->main.child = db->expires.child = &host->has_child;
 }
 
 void db_release(struct db *db) {

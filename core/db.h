@@ -39,11 +39,12 @@ struct db_host {
     const struct pages *pages;
     struct expire_replica *remembered; /* what a writable replica's clients gave deadlines; or NULL
                                         */
-    bool is_replica;                   /* masterhost is set */
-    bool replica_is_writable;          /* replica-read-only is no */
-    bool lazyfree_lazy_expire;         /* expired keys leave as UNLINK, values freed elsewhere */
-    enum db_client client;             /* of the running command */
-    bool command_is_readonly;          /* of the running command, for generations that ask */
+    bool has_child;            /* one saves a snapshot: tables are left alone where possible */
+    bool is_replica;           /* masterhost is set */
+    bool replica_is_writable;  /* replica-read-only is no */
+    bool lazyfree_lazy_expire; /* expired keys leave as UNLINK, values freed elsewhere */
+    enum db_client client;     /* of the running command */
+    bool command_is_readonly;  /* of the running command, for generations that ask */
     bool in_command; /* lazy checks use command_now_ms inside a command, a fresh clock outside */
     ms_t command_now_ms; /* the cached time: read when the outermost command began */
     uint64_t expired_keys;

@@ -13,6 +13,10 @@
 #define REHASH_LIMIT_MS         1
 #define SHRINK_BELOW_PERCENT    10
 
+/* While a child saves, a table grows only beyond so many keys a bucket (dict_force_resize_ratio).
+ */
+#define CHILD_GROWS_OVER 5
+
 /* By enum dict_kind. */
 static const enum memory_class table_class[] = {MEMORY_MAIN_TABLES, MEMORY_EXPIRES_TABLES};
 static const enum memory_class entry_class[] = {MEMORY_MAIN_ENTRIES, MEMORY_EXPIRES_ENTRIES};
@@ -63,10 +67,18 @@ static void dict_resize(struct dict *d, uint64_t wanted) {
     if (table == 1) d->rehash_index = 0;
 }
 
-/* 7.0 _dictExpandIfNeeded with resizing enabled (engine facts 1.3.1, 1.3.2). Without a table both
- * sides of the test are 0 and the smallest one is made. */
+static inline bool child_saves(const struct dict *d) { return d->child && *d->child; }
+
+/* The first table is made in any case. */
+static bool child_forbids_growth(const struct dict *d) {
+    return child_saves(d) && d->table[0] && d->used[0] / dict_size(d, 0) <= CHILD_GROWS_OVER;
+}
+
+/* 7.0 _dictExpandIfNeeded (engine facts 1.3.1 to 1.3.3). Without a table both sides of the test are
+ * 0 and the smallest one is made. */
 static inline void dict_grow_if_full(struct dict *d) {
     if (dict_rehashing(d) || d->used[0] < dict_size(d, 0)) return;
+    if (child_forbids_growth(d)) return;
     dict_resize(d, d->used[0] * d->policy->grow_factor + d->policy->grow_addend);
 }
 
@@ -159,10 +171,17 @@ static void rehash_finish(struct dict *d) {
     d->rehash_index = -1;
 }
 
+/* Whichever way the rehash goes: the quotient of the larger size and the smaller. */
+static bool is_frozen(const struct dict *d) {
+    if (!child_saves(d)) return false;
+    int apart = d->exponent[1] - d->exponent[0];
+    return UINT64_C(1) << (apart < 0 ? -apart : apart) < d->policy->frozen_below_ratio;
+}
+
 /* 7.0 dictRehash (engine facts 1.5). A budget that runs out ends the call even if the next bucket
  * holds something; a T0 emptied by deletions is noticed only here. */
 bool dict_rehash(struct dict *d, uint32_t buckets) {
-    if (!dict_rehashing(d)) return false;
+    if (!dict_rehashing(d) || is_frozen(d)) return false;
     uint64_t budget = (uint64_t)buckets * REHASH_EMPTY_PER_BUCKET;
     uint64_t moved = 0;
     int64_t start = d->rehash_index;
@@ -193,7 +212,7 @@ bool dict_wants_shrink(const struct dict *d) {
 
 /* 7.0 dictResize (engine facts 1.4.2). */
 void dict_shrink(struct dict *d) {
-    if (!d->table[0]) return;
+    if (!d->table[0] || child_saves(d)) return;
     dict_resize(d, d->used[0] > DICT_SIZE_INITIAL ? d->used[0] : DICT_SIZE_INITIAL);
 }
 

@@ -23,6 +23,9 @@
 struct dict_policy {
     uint32_t grow_factor;
     uint32_t grow_addend;
+    uint32_t frozen_below_ratio; /* while a child saves, a rehash moves nothing unless one table is
+                                    at least so many times the other: 5 since 7.0.8; 0: it goes on
+                                    (engine facts 1.6.5, 1.6.6) */
 };
 
 struct dict {
@@ -37,6 +40,8 @@ struct dict {
     int8_t exponent[2];    /* size is 1 << exponent; -1: no table */
     int64_t rehash_index;  /* next bucket of T0 to move; -1: not rehashing */
     uint32_t pause_rehash; /* > 0 while a scan is under way */
+    const bool *child;     /* does a child save a snapshot? Each page that is touched then costs a
+                              copy, so tables are left alone where possible. NULL: never */
 };
 
 void dict_init(struct dict *, enum dict_kind, struct entries *, const struct keys *, struct cpu *,
@@ -61,7 +66,7 @@ static inline bool dict_has(const struct dict *d, key_id id) {
 }
 
 /* Moves up to `buckets` non-empty buckets, passing at most ten times as many empty ones. True if
- * work remains. */
+ * work remains; false too if a child keeps it from moving anything. */
 bool dict_rehash(struct dict *, uint32_t buckets);
 
 /* One rehash(1), if rehashing and not paused. */

@@ -72,6 +72,7 @@ struct engine *engine_create(const struct engine_env *env, const struct engine_c
                 (uint32_t)config->hz);
     expire_replica_init(&engine->remembered, env->pages, env->keys, &engine->cpu, &engine->memory,
                         &env->generation->dict, &engine->env.rng);
+    engine->remembered.names.child = &engine->host.has_child;
     for (uint8_t i = 0; i < DATABASES_MAX; i++)
         db_init(&engine->dbs[i], i, &engine->host, &env->generation->dict);
     return engine;

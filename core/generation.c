@@ -28,7 +28,7 @@ static const struct generation generations[] = {
         .version = "7.0.15",
         .about = "bucket cursor, effort 1 to 10, repeats over 10 % stale; absolute deadlines in "
                  "the stream, DELs of a cycle in one batch",
-        .dict = {.grow_factor = 1, .grow_addend = 1},
+        .dict = {.grow_factor = 1, .grow_addend = 1, .frozen_below_ratio = 5},
         .lazy = {.replica_hides_from_writes = true},
         .stream = {.batched = true, .absolute_ttls = true, .ping_is_lower = true},
         .backlog = {.block_share = 16},
@@ -40,7 +40,7 @@ static const struct generation generations[] = {
         .name = "redis-7.0.5",
         .version = "7.0.5",
         .about = "as redis-7.0, but a replication buffer block grows as large as a write, as it "
-                 "did up to 7.0.9 (redis issue 11666)",
+                 "did up to 7.0.9 (redis issue 11666), and rehashing goes on while a child saves",
         .dict = {.grow_factor = 1, .grow_addend = 1},
         .lazy = {.replica_hides_from_writes = true},
         .stream = {.batched = true, .absolute_ttls = true, .ping_is_lower = true},

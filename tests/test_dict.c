@@ -322,6 +322,104 @@ START_TEST(an_empty_table_is_given_back_at_the_first_call_for_nothing) {
 }
 END_TEST
 
+/* --- while a child saves: engine facts 1.3.2, 1.3.3, 1.5 and 1.6.5 --- */
+
+static const struct dict_policy frozen_below_5 = {
+    .grow_factor = 1, .grow_addend = 1, .frozen_below_ratio = 5};
+static const bool child_runs = true;
+
+/* 384 keys in 64 slots are six to a bucket, more than five; the next one grows the table. */
+START_TEST(under_a_child_a_table_grows_only_from_six_keys_a_bucket_on) {
+    dict_presize(d, 64);
+    d->child = &child_runs;
+    for (key_id id = 1; id <= 384; id++) rig_add(&rig, id);
+    ck_assert(!dict_rehashing(d));
+    ck_assert_uint_eq(dict_slots(d), 64);
+    rig_add(&rig, 385);
+    ck_assert(dict_rehashing(d));
+    ck_assert_uint_eq(dict_size(d, 1), 512);
+}
+END_TEST
+
+START_TEST(under_a_child_the_first_table_is_made) {
+    d->child = &child_runs;
+    rig_add(&rig, 1);
+    ck_assert_uint_eq(dict_slots(d), 4);
+}
+END_TEST
+
+START_TEST(under_a_child_no_table_shrinks) {
+    dict_presize(d, 4096);
+    rig_add(&rig, 1);
+    d->child = &child_runs;
+    ck_assert(dict_wants_shrink(d));
+    dict_shrink(d);
+    ck_assert(!dict_rehashing(d));
+    d->child = NULL;
+    dict_shrink(d);
+    ck_assert(dict_rehashing(d));
+}
+END_TEST
+
+/* Doubling is below five times: nothing moves, all new keys go to T1, and it cannot grow. */
+START_TEST(under_a_child_a_rehash_to_twice_the_size_stands_still) {
+    rig_grow(&rig, 64);
+    d->policy = &frozen_below_5;
+    d->child = &child_runs;
+    for (key_id id = 1; dict_used(d) < 2070; id++) dict_add(d, id);
+    ck_assert(!dict_rehash(d, 100));
+    ck_assert_int_eq(d->rehash_index, 0);
+    ck_assert_uint_eq(d->used[0], 64);
+    ck_assert_uint_eq(dict_size(d, 1), 128);
+    d->child = NULL;
+    ck_assert(dict_rehash(d, 1));
+    ck_assert_int_eq(d->rehash_index, 1);
+    while (dict_rehash(d, 100)) {
+    }
+    d->policy = &rig.policy;
+}
+END_TEST
+
+/* Four slots overfilled to 8 keys grow to 16, to 17 keys to 32: four times, and eight. */
+static bool moves_under_a_child(uint32_t keys, uint32_t ratio, uint32_t frozen_below) {
+    dict_clear(d);
+    dict_presize(d, 4);
+    d->child = &child_runs;
+    for (key_id id = 1; id <= keys; id++) rig_add(&rig, id);
+    d->child = NULL;
+    rig_add(&rig, keys + 1);
+    ck_assert_uint_eq(dict_size(d, 1), dict_size(d, 0) * ratio);
+    d->child = &child_runs;
+    rig.policy.frozen_below_ratio = frozen_below;
+    dict_rehash(d, 1);
+    return d->used[0] < keys;
+}
+
+START_TEST(under_a_child_a_rehash_goes_on_from_five_times_the_size_on) {
+    ck_assert(!moves_under_a_child(8, 4, 5));
+    ck_assert(moves_under_a_child(17, 8, 5));
+    ck_assert(moves_under_a_child(8, 4, 0)); /* up to 7.0.7 */
+}
+END_TEST
+
+/* 64 slots with 17 keys shrink to 32, with one key to 4. */
+START_TEST(under_a_child_a_shrinking_rehash_counts_likewise) {
+    for (uint32_t keys = 1; keys <= 17; keys += 16) {
+        dict_clear(d);
+        dict_presize(d, 64);
+        for (key_id id = 1; id <= keys; id++) rig_add(&rig, id);
+        dict_shrink(d);
+        d->child = &child_runs;
+        rig.policy.frozen_below_ratio = 5;
+        ck_assert_uint_eq(dict_size(d, 1), keys == 1 ? 4 : 32);
+        for (int i = 0; i < 100; i++) dict_rehash(d, 1);
+        ck_assert_int_eq(dict_rehashing(d), keys == 17);
+        if (keys == 17) ck_assert_uint_eq(d->used[0], keys);
+        d->child = NULL;
+    }
+}
+END_TEST
+
 static void add_growth_tests(TCase *tc) {
     tcase_add_test(tc, a_new_dict_has_no_table);
     tcase_add_test(tc, the_first_key_makes_a_table_of_4);
@@ -358,6 +456,15 @@ static void add_shrink_tests(TCase *tc) {
     tcase_add_test(tc, an_empty_table_is_given_back_at_the_first_call_for_nothing);
 }
 
+static void add_child_tests(TCase *tc) {
+    tcase_add_test(tc, under_a_child_a_table_grows_only_from_six_keys_a_bucket_on);
+    tcase_add_test(tc, under_a_child_the_first_table_is_made);
+    tcase_add_test(tc, under_a_child_no_table_shrinks);
+    tcase_add_test(tc, under_a_child_a_rehash_to_twice_the_size_stands_still);
+    tcase_add_test(tc, under_a_child_a_rehash_goes_on_from_five_times_the_size_on);
+    tcase_add_test(tc, under_a_child_a_shrinking_rehash_counts_likewise);
+}
+
 static Suite *dict_suite(void) {
     Suite *suite = suite_create("dict");
     TCase *tc = tcase_create("dict");
@@ -367,6 +474,7 @@ static Suite *dict_suite(void) {
     add_step_tests(tc);
     add_rehash_tests(tc);
     add_shrink_tests(tc);
+    add_child_tests(tc);
     suite_add_tcase(suite, tc);
     return suite;
 }
