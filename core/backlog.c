@@ -8,6 +8,8 @@
 #define TRIM_AFTER_FEED                                                                            \
     64 /* blocks dropped at most at one call (REPL_BACKLOG_TRIM_BLOCKS_PER_CALL) */
 
+#define HELD_BLOCK_BYTES (BLOCK_HEADER_BYTES + LIST_NODE_BYTES) /* beside its payload */
+
 static const struct backlog_policy usual_policy = {.block_share = 16};
 
 void backlog_init(struct backlog *b, struct memory *memory, uint64_t size_bytes) {
@@ -71,6 +73,7 @@ static void private_feed(struct backlog *b, uint64_t bytes) {
     for (int i = 0; i < REPLICAS_MAX; i++)
         if (b->readers[i].attached) reply_queue_put(&b->readers[i].queue, b->memory, bytes);
     private_count(b);
+    if (b->grown) b->grown(b->context);
 }
 
 static void private_check(const struct backlog *b) {
@@ -168,6 +171,7 @@ static void start_readers(struct backlog *b, uint64_t serial) {
 }
 
 static void after_new_block(struct backlog *b) {
+    if (b->grown) b->grown(b->context);
     if (!b->holds) {
         b->holds = true;
         block_at(b, b->first_block)->references++;
@@ -200,11 +204,58 @@ void backlog_feed(struct backlog *b, uint64_t bytes) {
 int backlog_attach(struct backlog *b) {
     for (int i = 0; i < REPLICAS_MAX; i++) {
         if (b->readers[i].attached) continue;
-        b->readers[i] =
-            (struct backlog_reader){.attached = true, .sent_offset = b->master_repl_offset};
+        backlog_attach_next(b, i);
         return i;
     }
     return -1;
+}
+
+void backlog_attach_next(struct backlog *b, int reader) {
+    ASSERT(!b->readers[reader].attached);
+    b->readers[reader] =
+        (struct backlog_reader){.attached = true, .sent_offset = b->master_repl_offset};
+}
+
+static void private_attach_at(struct backlog *b, struct backlog_reader *r) {
+    int64_t owed = b->master_repl_offset - r->sent_offset;
+    if (owed > 0) reply_queue_put(&r->queue, b->memory, (uint64_t)owed);
+    private_count(b);
+}
+
+/* The first block that holds the byte or ends right before it; blocks follow each other without a
+ * gap. */
+static uint64_t block_for(const struct backlog *b, int64_t offset) {
+    uint64_t serial = b->first_block;
+    for (; serial < last_block(b); serial++) {
+        const struct repl_block *block = block_at(b, serial);
+        if (offset - block->offset <= (int64_t)block->used_bytes) break;
+    }
+    return serial;
+}
+
+void backlog_attach_at(struct backlog *b, int reader, int64_t offset) {
+    struct backlog_reader *r = &b->readers[reader];
+    ASSERT(offset >= backlog_first_offset(b) && offset <= b->master_repl_offset + 1);
+    backlog_attach_next(b, reader);
+    r->sent_offset = offset - 1;
+    if (b->policy->is_private) {
+        private_attach_at(b, r);
+    } else if (b->block_count > 0) {
+        r->reading = true;
+        r->block = block_for(b, offset);
+        block_at(b, r->block)->references++;
+        split_classes(b);
+    }
+}
+
+void backlog_forget(struct backlog *b, int64_t offset) {
+    for (int i = 0; i < REPLICAS_MAX; i++) ASSERT(!b->readers[i].attached);
+    private_drop_ring(b);
+    while (b->block_count > 0) drop_head(b);
+    b->active = b->holds = false;
+    b->histlen_bytes = 0;
+    b->master_repl_offset = offset;
+    if (b->policy->is_private) private_count(b);
 }
 
 void backlog_detach(struct backlog *b, int reader) {
@@ -254,6 +305,15 @@ void backlog_trim(struct backlog *b, uint32_t blocks_max) {
         drop_head(b);
         block_at(b, b->first_block)->references++;
     }
+}
+
+uint64_t backlog_reader_memory(const struct backlog *b, int reader) {
+    const struct backlog_reader *r = &b->readers[reader];
+    if (b->policy->is_private) return reply_queue_memory(&r->queue);
+    if (!r->reading) return 0;
+    const struct repl_block *last = block_at(b, last_block(b)), *held = block_at(b, r->block);
+    return (uint64_t)(last->offset - held->offset) + last->size_bytes +
+           HELD_BLOCK_BYTES * (last_block(b) - r->block + 1);
 }
 
 uint64_t backlog_pending_bytes(const struct backlog *b, int reader) {

@@ -54,6 +54,10 @@ struct backlog {
     bool holds;          /* the backlog references the head block */
     uint64_t ring_bytes; /* where it is private: as booked; 0: not there yet */
     struct backlog_reader readers[REPLICAS_MAX];
+    /* Told after a block was added and the readers have their references, when the server looks at
+     * its replicas' output limits; before 7.0 after every word that is fed. May be NULL. */
+    void (*grown)(void *context);
+    void *context;
 };
 
 void backlog_init(struct backlog *, struct memory *, uint64_t size_bytes);
@@ -69,7 +73,19 @@ void backlog_feed(struct backlog *, uint64_t bytes);
 
 /* A replica in sync at the present offset; returns its slot, or -1 if there is none left. */
 int backlog_attach(struct backlog *);
+
+/* The same for a reader (of none so far) that its owner has chosen: it wants the next byte that is
+ * fed. */
+void backlog_attach_next(struct backlog *, int reader);
+
+/* It wants the byte at `offset` next, from backlog_first_offset to one past the last: its reference
+ * goes to the block that holds the byte (7.0 addReplyReplicationBacklog). */
+void backlog_attach_at(struct backlog *, int reader, int64_t offset);
 void backlog_detach(struct backlog *, int reader);
+
+/* Drops all history: nothing may be attached. Not active from then on; the next byte that is fed
+ * to an active one comes after `offset`. */
+void backlog_forget(struct backlog *, int64_t offset);
 
 /* The replica's socket took everything up to `offset`. */
 void backlog_sent(struct backlog *, int reader, int64_t offset);
@@ -77,7 +93,12 @@ void backlog_sent(struct backlog *, int reader, int64_t offset);
 /* Drops blocks that nobody needs beyond size_bytes, at most `blocks_max` of them. */
 void backlog_trim(struct backlog *, uint32_t blocks_max);
 
-/* Bytes not yet sent to the slowest replica. */
+/* What the reader holds as client-output-buffer-limit counts it: whole blocks from the one it needs
+ * to the last, each with 64 bytes of header and list node (7.0 getClientOutputBufferMemoryUsage;
+ * engine facts 7.8); before 7.0 its own queue. */
+uint64_t backlog_reader_memory(const struct backlog *, int reader);
+
+/* Bytes not yet sent to that reader. */
 uint64_t backlog_pending_bytes(const struct backlog *, int reader);
 int64_t backlog_first_offset(const struct backlog *);
 void backlog_check(const struct backlog *);

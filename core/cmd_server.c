@@ -1,4 +1,5 @@
 #include "command.h"
+#include "repl.h"
 
 void cmd_ping(struct call *call) {
     if (call->argc > 2) {
@@ -118,7 +119,5 @@ void cmd_exec(struct call *call) {
 /* GETACK is answered at once, with what was applied before it; nothing else in the stream is for a
  * replica (7.0 replication.c replconfCommand). */
 void cmd_replconf(struct call *call) {
-    const struct sink *sink = call->engine->env.sink;
-    if (call->argc >= 2 && call_is(call, 1, WORD_GETACK))
-        sink->acknowledge(sink->context, call->engine->applied_offset);
+    if (call->argc >= 2 && call_is(call, 1, WORD_GETACK)) repl_send_ack(call->engine);
 }

@@ -2,11 +2,15 @@
 
 #include <string.h>
 
+#include "repl.h"
+
 #define W  COMMAND_WRITE
 #define R  COMMAND_READONLY
 #define A  COMMAND_ADMIN
 #define NW COMMAND_NO_WRAP
 #define SO COMMAND_STREAM_ONLY
+#define L  COMMAND_LOADING
+#define S  COMMAND_STALE
 
 /* Name, arity, flags, keys' positions and function; 7.0's COMMAND INFO, so far as it matters here.
  */
@@ -34,16 +38,21 @@ static const struct command commands[] = {
     {"scan", -2, R | NW, 0, 0, 0, FEATURE_ALWAYS, cmd_scan},
     {"randomkey", 1, R | NW, 0, 0, 0, FEATURE_ALWAYS, cmd_randomkey},
     {"dbsize", 1, R, 0, 0, 0, FEATURE_ALWAYS, cmd_dbsize},
-    {"select", 2, 0, 0, 0, 0, FEATURE_ALWAYS, cmd_select},
+    {"select", 2, L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_select},
     {"flushdb", -1, W, 0, 0, 0, FEATURE_ALWAYS, cmd_flushdb},
     {"flushall", -1, W, 0, 0, 0, FEATURE_ALWAYS, cmd_flushall},
-    {"config", -2, A, 0, 0, 0, FEATURE_ALWAYS, cmd_config},
-    {"debug", -2, A, 0, 0, 0, FEATURE_ALWAYS, cmd_debug},
-    {"info", -1, 0, 0, 0, 0, FEATURE_ALWAYS, cmd_info},
+    {"config", -2, A | L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_config},
+    {"debug", -2, A | L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_debug},
+    {"info", -1, L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_info},
     {"ping", -1, 0, 0, 0, 0, FEATURE_ALWAYS, cmd_ping},
-    {"multi", 1, SO, 0, 0, 0, FEATURE_ALWAYS, cmd_multi},
-    {"exec", 1, SO, 0, 0, 0, FEATURE_ALWAYS, cmd_exec},
-    {"replconf", -1, A | SO, 0, 0, 0, FEATURE_ALWAYS, cmd_replconf},
+    {"client", -2, A | L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_client},
+    {"replicaof", 3, A | S, 0, 0, 0, FEATURE_ALWAYS, cmd_replicaof},
+    {"slaveof", 3, A | S, 0, 0, 0, FEATURE_ALWAYS, cmd_replicaof},
+    {"failover", -1, A | S, 0, 0, 0, FEATURE_ALWAYS, cmd_failover},
+    {"wait", 3, 0, 0, 0, 0, FEATURE_ALWAYS, cmd_wait},
+    {"multi", 1, SO | L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_multi},
+    {"exec", 1, SO | L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_exec},
+    {"replconf", -1, A | SO | L | S, 0, 0, 0, FEATURE_ALWAYS, cmd_replconf},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -132,6 +141,26 @@ static bool arity_fits(const struct call *call) {
     return arity >= 0 ? call->argc == (uint32_t)arity : call->argc >= (uint32_t)-arity;
 }
 
+/* What a command is refused with for the state that the server is in, or NULL; in the order of 7.0
+ * processCommand. */
+static const char *find_state_error(const struct call *call) {
+    const struct engine *engine = call->engine;
+    const struct engine_config *config = &engine->config;
+    unsigned flags = call->command->flags;
+    bool is_replica = engine->host.is_replica, writes = flags & COMMAND_WRITE;
+    if (writes && !is_replica && config->min_replicas_to_write > 0 &&
+        config->min_replicas_max_lag > 0 && engine->good_replicas < config->min_replicas_to_write)
+        return "NOREPLICAS Not enough good replicas to write.";
+    if (writes && is_replica && config->replica_read_only)
+        return "READONLY You can't write against a read only replica.";
+    if (is_replica && engine->upstream.state != UPSTREAM_UP && !config->replica_serve_stale_data &&
+        !(flags & COMMAND_STALE))
+        return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    if (engine_is_loading(engine) && !(flags & COMMAND_LOADING))
+        return "LOADING Redis is loading the dataset in memory";
+    return NULL;
+}
+
 /* The checks of 7.0 processCommand, in its order. A refused command is not counted as processed. */
 static bool is_refused(struct call *call) {
     if (!is_known(call)) {
@@ -143,12 +172,10 @@ static bool is_refused(struct call *call) {
         return true;
     }
     if (call->command->run == cmd_config && !config_accepts(call)) return true;
-    if (call->engine->host.is_replica && call->engine->config.replica_read_only &&
-        !call->client->is_master_link && call->command->flags & COMMAND_WRITE) {
-        reply_error(call, "READONLY You can't write against a read only replica.");
-        return true;
-    }
-    return false;
+    if (call->command->run == cmd_client && !client_accepts(call)) return true;
+    const char *error = call->client->is_master_link ? NULL : find_state_error(call);
+    if (error) reply_error(call, error);
+    return error;
 }
 
 /* One reading of the clock for the whole command; inside the stream's MULTI the one made there
@@ -197,7 +224,23 @@ static void send_reply(struct engine *engine, uint32_t client, const struct requ
     engine->env.sink->reply(engine->env.sink->context, client, &reply);
 }
 
-void command_execute(struct engine *engine, uint32_t client, const struct request *request) {
+static void tell_blocked(const struct engine *engine, uint32_t client) {
+    if (engine->env.sink->blocked) engine->env.sink->blocked(engine->env.sink->context, client);
+}
+
+/* Returns false if a pause stops it. The offset that a WAIT would wait for is that after the
+ * client's last command, whatever it was. */
+static bool run(struct call *call) {
+    struct engine *engine = call->engine;
+    if (is_refused(call)) return true;
+    if (!call->client->is_master_link && pause_stops(engine, call->command)) return false;
+    execute(call);
+    call->client->woff = engine->backlog.master_repl_offset;
+    return true;
+}
+
+static void process(struct engine *engine, uint32_t client, const struct request *request,
+                    bool is_late) {
     struct call call; /* filled by field: `rewritten` is large and mostly unused */
     call.engine = engine;
     call.client = &engine->clients[client];
@@ -210,6 +253,21 @@ void command_execute(struct engine *engine, uint32_t client, const struct reques
     bool from_master = call.client->is_master_link;
     engine->reply_count = 0;
     cpu_charge(&engine->cpu, from_master ? COST_APPLY : COST_COMMAND, 1);
-    if (!is_refused(&call)) execute(&call);
-    if (!from_master) send_reply(engine, client, request);
+    if (!run(&call)) {
+        pause_postpone(engine, client, request);
+        return;
+    }
+    if (from_master) return;
+    if (!engine->clients[client].waits)
+        send_reply(engine, client, is_late ? NULL : request);
+    else if (!is_late)
+        tell_blocked(engine, client);
+}
+
+void command_execute(struct engine *engine, uint32_t client, const struct request *request) {
+    process(engine, client, request, false);
+}
+
+void command_execute_late(struct engine *engine, uint32_t client, const struct request *request) {
+    process(engine, client, request, true);
 }

@@ -14,7 +14,10 @@ enum command_flags {
     COMMAND_NO_WRAP = 1 << 3, /* touches arbitrary keys: its expiry DELs are never wrapped in MULTI
                                  (SCAN, RANDOMKEY) */
     COMMAND_STREAM_ONLY =
-        1 << 4 /* known inside the replication stream alone (MULTI, EXEC, REPLCONF, PING) */
+        1 << 4, /* known inside the replication stream alone (MULTI, EXEC, REPLCONF, PING) */
+    COMMAND_LOADING = 1 << 5, /* executed while a snapshot is loaded; others: -LOADING */
+    COMMAND_STALE = 1 << 6,   /* executed by a replica that is cut off and has
+                                 replica-serve-stale-data no; others: -MASTERDOWN */
 };
 
 struct call {
@@ -47,8 +50,11 @@ const struct command *command_at(size_t index); /* or NULL past the last */
 
 /* Executes one request as the client's: checks (unknown, arity, read-only replica), cached time,
  * the command itself, propagation, reply to the sink. `client` may be the master link: then nothing
- * is replied and nothing propagated. */
+ * is replied and nothing propagated. A command that a pause stops is kept for later instead. */
 void command_execute(struct engine *, uint32_t client, const struct request *);
+
+/* The same for one that had to wait: its reply goes out without a request. */
+void command_execute_late(struct engine *, uint32_t client, const struct request *);
 
 /* Reply builders for command functions; texts are static. */
 void reply_status(struct call *, const char *text);
@@ -93,6 +99,7 @@ void call_rewrite_key(struct call *, enum word); /* the word and the key at argv
 
 /* Has CONFIG a subcommand that is known, with enough words? If not, replies what is wrong. */
 bool config_accepts(struct call *);
+bool client_accepts(struct call *);
 
 /* The families. */
 void cmd_set(struct call *), cmd_setex(struct call *), cmd_psetex(struct call *),
@@ -109,6 +116,8 @@ void cmd_scan(struct call *), cmd_randomkey(struct call *), cmd_dbsize(struct ca
 void cmd_select(struct call *), cmd_flushdb(struct call *), cmd_flushall(struct call *),
     cmd_config(struct call *);
 void cmd_debug(struct call *), cmd_info(struct call *), cmd_ping(struct call *);
+void cmd_replicaof(struct call *), cmd_failover(struct call *), cmd_client(struct call *),
+    cmd_wait(struct call *);
 void cmd_multi(struct call *), cmd_exec(struct call *), cmd_replconf(struct call *);
 
 #endif

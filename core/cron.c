@@ -1,7 +1,8 @@
-#include "engine_state.h"
+#include "repl.h"
 
 #define DBS_PER_CALL          16 /* databases that one cron resizes (7.0 databasesCron) */
 #define REPLICATION_PERIOD_MS 1000
+#define FAILOVER_PERIOD_MS    100
 #define METRICS_PERIOD_MS     100
 #define METRICS               5 /* commands, bytes in and out, of replication in and out (7.0) */
 
@@ -9,9 +10,10 @@
  * configured hz each time (7.0 serverCron). */
 static uint32_t effective_hz(const struct engine *engine) {
     uint32_t hz = (uint32_t)engine->config.hz;
+    uint32_t clients = engine->clients_open + engine->replicas_attached;
     if (!engine->config.dynamic_hz) return hz;
     if (!(engine->env.generation->features & FEATURE_DYNAMIC_HZ)) return hz;
-    while (engine->clients_open / hz > CLIENTS_PER_HZ_MAX) {
+    while (clients / hz > CLIENTS_PER_HZ_MAX) {
         hz *= 2;
         if (hz > HZ_MAX) return HZ_MAX;
     }
@@ -57,9 +59,9 @@ static void rehash_databases(struct engine *engine) {
 
 /* A replica never expires actively but for what its own clients gave deadlines. */
 static void cron_databases(struct engine *engine) {
-    if (engine->active_expire_enabled && engine->config.is_replica)
+    if (engine->active_expire_enabled && engine->host.is_replica)
         expire_replica_cycle(&engine->remembered, engine->dbs, (uint32_t)engine->config.databases);
-    if (engine->active_expire_enabled && !engine->config.is_replica)
+    if (engine->active_expire_enabled && !engine->host.is_replica && !pause_stops_cycle(engine))
         expire_cycle(&engine->expire, EXPIRE_CYCLE_SLOW, engine->dbs,
                      (uint32_t)engine->config.databases);
     if (engine->host.has_child) return;
@@ -75,12 +77,20 @@ static void read_clock_for_others(struct engine *engine) {
     for (uint32_t i = 0; i < reads; i++) cpu_wall_us(&engine->cpu);
 }
 
+/* Faster while a failover waits for its replica. */
+static uint32_t replication_period_ms(const struct engine *engine) {
+    return engine->failover.state == FAILOVER_NONE ? REPLICATION_PERIOD_MS : FAILOVER_PERIOD_MS;
+}
+
 void cron_run(struct engine *engine) {
     cpu_charge(&engine->cpu, COST_CRON, 1);
     engine->host.command_now_ms = cpu_wall_ms(&engine->cpu);
     engine->expire.hz = effective_hz(engine);
     read_clock_for_others(engine);
+    repl_cron_clients(engine);
     cron_databases(engine);
-    if (is_due(engine, REPLICATION_PERIOD_MS)) cron_replication(engine);
+    repl_reap_child(engine);
+    pause_is_on(engine);
+    if (is_due(engine, replication_period_ms(engine))) repl_cron(engine);
     engine->cronloops++;
 }

@@ -75,6 +75,11 @@ static bool replica_hides(const struct db_host *host) {
     return host->lazy->replica_hides_from_writes || host->command_is_readonly;
 }
 
+/* Properly expired at the end of the pause, or by the server that has become the master. */
+static bool is_kept_by_pause(const struct db_host *host) {
+    return host->is_paused && host->lazy->pause_keeps && host->pause_end_ms >= host->command_now_ms;
+}
+
 /* `for_write`: the key is looked up to be changed. On a writable replica such a look deletes it,
  * and nobody is told (7.0 expireIfNeeded, EXPIRE_FORCE_DELETE_EXPIRED). */
 static bool expire_if_needed(struct db *db, key_id id, bool for_write) {
@@ -83,6 +88,7 @@ static bool expire_if_needed(struct db *db, key_id id, bool for_write) {
     if (!is_past(db, id, &now_ms)) return false;
     if (host->is_replica && !replica_hides(host)) return false;
     if (host->is_replica && !(for_write && host->replica_is_writable)) return true;
+    if (is_kept_by_pause(host)) return true;
     db_delete_expired(db, id, now_ms, EXPIRY_LAZY);
     return true;
 }
@@ -232,10 +238,11 @@ uint64_t db_flush(struct db *db) {
 
 key_id db_random_key(struct db *db) {
     bool all_volatile = dict_used(&db->main) == dict_used(&db->expires);
+    bool stays = db->host->is_replica || is_kept_by_pause(db->host); /* 7.0 asks the first only */
     for (int tries = 1;; tries++) {
         key_id id = dict_random(&db->main, db->host->rng);
         if (id == KEY_NONE || !dict_find(&db->expires, id)) return id;
-        if (all_volatile && db->host->is_replica && tries == RANDOM_KEY_TRIES) return id;
+        if (all_volatile && stays && tries == RANDOM_KEY_TRIES) return id;
         if (!db_expire_if_needed(db, id)) return id;
     }
 }

@@ -24,6 +24,8 @@ struct lazy_policy {
     bool replica_hides_from_writes; /* 7.0: on a replica an expired key is missing for every client
                                        but the master link; 3.2 to 6.2: for read-only commands only
                                      */
+    bool pause_keeps; /* 6.2: while clients are paused an expired key is missing and stays; and, */
+    bool pause_stops_cycle; /* since 3.2, the active cycle does not run */
     bool reads_clock; /* up to 4.0: each check reads the clock; later it is compared with the time
                          at which the outermost command began */
 };
@@ -42,6 +44,8 @@ struct db_host {
     bool has_child;            /* one saves a snapshot: tables are left alone where possible */
     bool is_replica;           /* masterhost is set */
     bool replica_is_writable;  /* replica-read-only is no */
+    bool is_paused;            /* CLIENT PAUSE or a failover's, of any kind, */
+    ms_t pause_end_ms;         /* until after that cached time */
     bool lazyfree_lazy_expire; /* expired keys leave as UNLINK, values freed elsewhere */
     enum db_client client;     /* of the running command */
     bool command_is_readonly;  /* of the running command, for generations that ask */

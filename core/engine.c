@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "repl.h"
 
 #define STARTUP_BYTES     876192    /* used_memory_startup of Debian's 7.0.15 (engine facts 10.6) */
 #define FIRST_CRON_NS     NS_PER_MS /* the first serverCron comes 1 ms after the start */
@@ -51,10 +52,16 @@ static void init_replication(struct engine *engine) {
     propagate_init(&engine->propagate, &env->generation->stream, &engine->backlog, env->sink,
                    env->texts, env->keys, &engine->cpu);
     resolve_commands(engine);
+    engine->backlog.grown = repl_check_limits;
+    engine->backlog.context = engine;
+    engine->ids = rng_fork(&env->rng, "replication ids");
+    repl_new_id(engine);
+    repl_forget_second_id(engine);
+    engine->upstream.master = engine->failover.target = MASTER_NONE;
     if (!engine->config.is_replica) return;
     backlog_activate(&engine->backlog);
-    engine->master_client = engine_connect(engine);
-    engine->clients[engine->master_client].is_master_link = true;
+    repl_open_master_client(engine, 0);
+    engine->upstream.state = UPSTREAM_UP;
 }
 
 struct engine *engine_create(const struct engine_env *env, const struct engine_config *config) {
@@ -84,6 +91,12 @@ void engine_destroy(struct engine *engine) {
     backlog_release(&engine->backlog);
     propagate_release(&engine->propagate);
     command_queue_release(&engine->held);
+    command_queue_release(&engine->stalled);
+    snapshot_release(engine->child.snapshot);
+    snapshot_release(engine->upstream.snapshot);
+    for (uint32_t i = 0; i < engine->client_count; i++)
+        command_queue_release(&engine->clients[i].queue);
+    free(engine->postponed);
     for (int class = 0; class < MEMORY_CLASS_COUNT; class ++)
         ASSERT(class == MEMORY_BASE || engine->memory.bytes[class] == 0);
     free(engine->clients);
@@ -101,30 +114,41 @@ static uint32_t free_client(struct engine *engine) {
             realloc(engine->clients, engine->client_capacity * sizeof *engine->clients);
         ASSERT(engine->clients);
     }
+    engine->clients[engine->client_count] = (struct client){0};
     return engine->client_count++;
 }
 
 uint32_t engine_connect(struct engine *engine) {
     uint32_t client = free_client(engine);
-    engine->clients[client] = (struct client){.open = true};
+    command_queue_clear(&engine->clients[client].queue);
+    engine->clients[client] = (struct client){.open = true, .queue = engine->clients[client].queue};
     engine->clients_open++;
     return client;
 }
 
 void engine_disconnect(struct engine *engine, uint32_t client) {
     ASSERT(client < engine->client_count && engine->clients[client].open);
-    engine->clients[client].open = false;
+    struct client *c = &engine->clients[client];
+    engine->waiting_clients -= c->waits;
+    command_queue_clear(&c->queue);
+    c->queue_next = 0;
+    c->open = c->waits = false;
     engine->clients_open--;
 }
 
 void engine_wake(struct engine *engine, struct instant now) {
     cpu_begin(&engine->cpu, now);
     cpu_charge(&engine->cpu, COST_TURN, 1);
+    if (engine->host.command_now_ms == 0) repl_refresh_time(engine); /* as at the start */
 }
 
 void engine_request(struct engine *engine, uint32_t client, const struct request *request) {
     ASSERT(client < engine->client_count && engine->clients[client].open);
-    command_execute(engine, client, request);
+    const struct client *c = &engine->clients[client];
+    if (c->waits || c->queue.count > 0)
+        pause_postpone(engine, client, request); /* unread while one before it waits */
+    else
+        command_execute(engine, client, request);
 }
 
 /* The time that this turn has taken so far; none where a turn's time vanishes. */
@@ -144,9 +168,9 @@ void engine_cron(struct engine *engine) {
 static void charge_replica_writes(struct engine *engine) {
     int64_t fed = engine->backlog.master_repl_offset - engine->written_offset;
     engine->written_offset = engine->backlog.master_repl_offset;
-    if (fed == 0 || engine->config.is_replica) return;
+    if (fed <= 0 || engine->replicas_attached == 0) return;
     for (int i = 0; i < REPLICAS_MAX; i++) {
-        if (!engine->replicas[i].attached) continue;
+        if (!repl_is_streaming(&engine->replicas[i])) continue;
         cpu_charge(&engine->cpu, COST_REPLICA_WRITE, 1);
         cpu_charge(&engine->cpu, COST_REPLICA_KIB, (uint64_t)(fed + 1023) / 1024);
     }
@@ -159,12 +183,27 @@ static ns_t timeout_ns(const struct engine *engine) {
 
 ns_t engine_poll_timeout(const struct engine *engine) { return engine->poll_timeout_ns; }
 
-ns_t engine_sleep(struct engine *engine) {
-    engine->poll_timeout_ns = timeout_ns(engine);
-    if (engine->active_expire_enabled && !engine->config.is_replica)
+static bool runs_fast_cycle(struct engine *engine) {
+    return engine->active_expire_enabled && !engine->host.is_replica && !pause_stops_cycle(engine);
+}
+
+/* 7.0 beforeSleep, in its order (engine facts 5.4). While a file is loaded it is a shorter one. */
+static void before_sleep(struct engine *engine) {
+    wait_time_out(engine);
+    if (runs_fast_cycle(engine))
         expire_cycle(&engine->expire, EXPIRE_CYCLE_FAST, engine->dbs,
                      (uint32_t)engine->config.databases);
+    wait_look(engine);
+    if (engine->postponed_count > 0 || engine->stalled.count > 0) pause_run_postponed(engine);
+    wait_ask(engine);
+    repl_look_at_failover(engine);
+}
+
+ns_t engine_sleep(struct engine *engine) {
+    engine->poll_timeout_ns = timeout_ns(engine);
+    if (!engine_is_loading(engine)) before_sleep(engine);
     charge_replica_writes(engine);
+    repl_end_turn(engine);
     backlog_trim(&engine->backlog, TRIM_BEFORE_SLEEP);
     return turn_ns(engine);
 }

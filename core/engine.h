@@ -32,6 +32,12 @@ struct engine_env {
     const struct sink *sink;
     struct rng rng;
     const struct pages *pages; /* NULL: calloc and free */
+    /* Names of the run's servers, as REPLICAOF and FAILOVER give them, by the number that sink.dial
+     * speaks of; and this server's own number, which it tells its master (REPLCONF listening-port).
+     * The array may be absent: then no name is known. */
+    const text_id *servers;
+    uint32_t server_count;
+    int self;
 };
 
 /* redis.conf directives that the engine has. X(field, directive, kind, default) with kind BOOL, INT
@@ -64,7 +70,7 @@ struct engine_config {
     /* client-output-buffer-limit replica; 0: none */
     uint64_t obuf_hard_bytes, obuf_soft_bytes;
     int64_t obuf_soft_s;
-    bool is_replica;
+    bool is_replica;        /* at the start: of a master that nobody dials, see engine_in_sync */
     uint64_t startup_bytes; /* used_memory_startup; 876,192 for Debian's 7.0.15 with its default
                                config (facts 10.6) */
 };
@@ -101,15 +107,20 @@ ns_t engine_next_cron(const struct engine *);
  * (7.0 ae.c). */
 bool engine_cron_due(const struct engine *);
 
-/* Master side. Attaches a replica that is in sync at the present offset; returns its slot or -1.
- * The first one starts the backlog. `written`: its socket took the stream up to there. `acked`: its
+/* Attaches a replica that is in sync at the present offset; returns its slot or -1. The first one
+ * starts the backlog. `written`: its socket took the stream up to there. `acked`: its
  * REPLCONF ACK arrived. */
 int engine_replica_attach(struct engine *);
 void engine_replica_written(struct engine *, int replica, int64_t offset);
 void engine_replica_acked(struct engine *, int replica, int64_t offset);
 
+/* Which server sits in that slot (its own number), for FAILOVER TO. One that has said REPLCONF is
+ * known by that. */
+void engine_replica_is(struct engine *, int replica, int server);
+
 /* Replica side: one command of the master's stream, read in this turn. Applied, and handed on to
- * this server's own sink verbatim if replicas are attached to it. */
+ * this server's own sink verbatim when the applied offset has moved over it. Ignored while there is
+ * no link: it was under way when the link was closed. */
 void engine_receive(struct engine *, const struct stream_command *);
 
 /* ---- replication as it lives: connections, handshakes, full syncs, roles ----------------------
@@ -125,7 +136,8 @@ void engine_replicaof(struct engine *, int master);
 void engine_in_sync(struct engine *, int master, repl_id, int64_t offset);
 
 /* The connection that sink.dial asked for stands, or a connection is gone: closed by the peer,
- * refused, or never made. */
+ * refused, or never made. What the engine itself has hung up is gone without that word; a slot is
+ * used again only in a later turn. */
 void engine_connected(struct engine *);
 void engine_closed(struct engine *, int peer);
 
@@ -139,6 +151,11 @@ void engine_message(struct engine *, int peer, const struct repl_message *);
  * for them; `last` with its end. The owner reads on when all of them have taken what came before
  * (7.0 rdbPipeReadHandler: the slowest one holds up all), in portions of at most 16 KiB. */
 void engine_pipe(struct engine *, uint64_t bytes, bool last);
+
+/* A replica's socket took what engine_pipe gave it last. Who never says so makes no difference
+ * between replicas: once the pipe stands still for more than repl-timeout, all that wait for the
+ * file are dropped; else only those that are behind (7.0 repl_last_partial_write). */
+void engine_pipe_taken(struct engine *, int replica);
 
 /* While a file is being loaded the server answers -LOADING and runs no cron. Each turn loads 2 MiB
  * of it (loading-process-events-interval-bytes), between engine_wake and engine_sleep. */
@@ -175,8 +192,8 @@ enum master_link {
 
 /* What INFO would say, and a little more. Counters are since the start. */
 struct engine_stats {
-    bool is_replica;
-    uint32_t hz; /* effective */
+    bool is_replica; /* now */
+    uint32_t hz;     /* effective */
     uint32_t connected_clients, connected_replicas;
     uint64_t keys, expires; /* over all databases */
     uint64_t expired_keys, keyspace_hits, keyspace_misses;

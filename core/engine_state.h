@@ -13,13 +13,106 @@
 struct client {
     bool open;
     bool is_master_link;
+    bool waits; /* in WAIT */
     uint8_t db; /* selected */
+    /* Requests that wait for a pause to end, or behind one that does; queue_next is the first. */
+    struct command_queue queue;
+    uint32_t queue_next;
+    int64_t woff; /* the master's offset after its last command (7.0 c->woff) */
+    /* of its WAIT */
+    int64_t wait_offset, wait_replicas;
+    ms_t wait_end_ms; /* 0: for ever */
+    uint64_t wait_serial;
+};
+
+/* A replica as its master sees it. `attached` from its PSYNC on: the server's list of replicas. */
+enum replica_state {
+    REPLICA_FREE,
+    REPLICA_OPEN,       /* a connection that has not said PSYNC */
+    REPLICA_WAIT_START, /* for a child to be forked (7.0 SLAVE_STATE_WAIT_BGSAVE_START) */
+    REPLICA_WAIT_END,   /* for the child that writes for it */
+    REPLICA_ONLINE,
+    REPLICA_CLOSED, /* hung up in this turn; free at its end */
 };
 
 struct engine_replica {
+    uint8_t state;
     bool attached;
+    bool awaits_ack;  /* online, but the stream is held until its first ACK */
+    bool closes_soon; /* at the end of the turn: over its output limit */
+    bool pipe_behind; /* has not taken what the pipe gave last */
+    int server;       /* its number, or -1 */
     int64_t ack_offset;
-    int64_t ack_time_s;
+    int64_t ack_time_s; /* 0: attached before the time was known */
+    int64_t last_word_s;
+    int64_t soft_since_s; /* over the soft output limit; 0: not */
+};
+
+/* The child that writes a snapshot for replicas. */
+enum child_state { CHILD_NONE, CHILD_WRITES, CHILD_ENDED, CHILD_KILLED };
+
+struct sync_child {
+    uint8_t state;
+    struct snapshot *snapshot; /* while it writes */
+    int64_t pipe_s;            /* when the pipe was read last */
+};
+
+/* The master as its replica sees it. */
+enum upstream_state {
+    UPSTREAM_NONE,     /* this is a master */
+    UPSTREAM_CONNECT,  /* to be dialled */
+    UPSTREAM_DIALLING, /* dialled */
+    UPSTREAM_PING,     /* each waits for the reply to what it is called by */
+    UPSTREAM_REPLCONF,
+    UPSTREAM_PSYNC,
+    UPSTREAM_TRANSFER, /* of a snapshot */
+    UPSTREAM_LOADING,
+    UPSTREAM_UP,
+};
+
+struct upstream {
+    uint8_t state;
+    int master;          /* MASTER_NONE on a replica: joined by hand */
+    int64_t last_io_s;   /* until it is up (7.0 repl_transfer_lastio) */
+    int64_t last_word_s; /* when it is up; 0: before the time was known */
+    int64_t newline_s;   /* when one was sent last */
+    bool is_cached;      /* there is a history to go on from */
+    uint8_t cached_db;
+    /* of the full sync under way */
+    repl_id sync_id;
+    int64_t sync_offset;
+    struct snapshot *snapshot;
+    uint64_t loaded; /* items of it */
+    uint32_t section;
+    /* what came while the file was loaded */
+    bool is_lost;
+    bool has_order;
+    int order;
+};
+
+/* CLIENT PAUSE and its like, by who asked; the most restrictive counts (7.0 pauseClients). */
+enum pause_kind { PAUSE_NONE, PAUSE_WRITE, PAUSE_ALL };
+enum pause_purpose { PAUSE_BY_COMMAND, PAUSE_BY_FAILOVER, PAUSE_PURPOSES };
+
+struct pause {
+    struct {
+        uint8_t kind;
+        ms_t end_ms;
+    } by[PAUSE_PURPOSES];
+};
+
+enum failover_state { FAILOVER_NONE, FAILOVER_WAITS, FAILOVER_GOES };
+
+struct failover {
+    uint8_t state;
+    int target;  /* a server's number; MASTER_NONE: whoever is level first */
+    ms_t end_ms; /* 0: none */
+    bool force;
+};
+
+struct repl_counters {
+    uint64_t sync_full, sync_partial_ok, sync_partial_err;
+    uint64_t dropped_by_limit, timed_out;
 };
 
 struct engine {
@@ -36,8 +129,28 @@ struct engine {
     bool active_expire_enabled;       /* DEBUG SET-ACTIVE-EXPIRE */
     struct client *clients;
     uint32_t client_count, client_capacity, clients_open;
-    uint32_t master_client; /* the client that the master's stream runs as, on a replica */
-    struct engine_replica replicas[REPLICAS_MAX];
+    uint32_t master_client; /* the client that the master's stream runs as, while there is a link */
+    bool has_master_client;
+    /* replication */
+    repl_id replid, replid2; /* replid2 0: none */
+    int64_t second_offset;   /* second_replid_offset; -1: none */
+    struct rng ids;
+    struct engine_replica replicas[REPLICAS_MAX]; /* by slot; the same numbers as readers' */
+    uint32_t replicas_attached;
+    uint32_t good_replicas;
+    int64_t no_replicas_since_s;
+    struct sync_child child;
+    struct upstream upstream;
+    struct repl_counters counted;
+    struct failover failover;
+    struct pause pause;
+    uint32_t *postponed; /* clients with a queue, in the order in which they were postponed */
+    uint32_t postponed_count, postponed_capacity;
+    struct command_queue stalled; /* of the master's stream, while it is paused */
+    uint32_t stalled_next;
+    uint32_t waiting_clients; /* in WAIT */
+    uint64_t wait_serial;
+    bool wants_acks; /* get_ack_from_slaves */
     /* cron */
     ns_t next_cron_ns;
     ns_t poll_timeout_ns;
@@ -45,12 +158,11 @@ struct engine {
     uint64_t cronloops;
     uint64_t replication_cron_loops;
     uint32_t resize_db, rehash_db;
-    /* replica side */
-    int64_t applied_offset; /* of the master's stream; advances after each command, over a MULTI at
-                               its EXEC */
+    uint32_t clients_cron_at;
+    /* replica side. What was applied is backlog.master_repl_offset. */
     int64_t read_offset;
     bool in_multi;             /* inside the stream's MULTI ... EXEC */
-    struct command_queue held; /* what came since its MULTI; executed at its EXEC */
+    struct command_queue held; /* from its MULTI on; executed at its EXEC */
     /* the running command */
     uint64_t dirty;
     uint64_t commands_processed;
@@ -59,7 +171,6 @@ struct engine {
 };
 
 /* cron.c */
-void cron_run(struct engine *);         /* serverCron, without its re-arming */
-void cron_replication(struct engine *); /* replicationCron */
+void cron_run(struct engine *); /* serverCron, without its re-arming */
 
 #endif

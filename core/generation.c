@@ -29,7 +29,7 @@ static const struct generation generations[] = {
         .about = "bucket cursor, effort 1 to 10, repeats over 10 % stale; absolute deadlines in "
                  "the stream, DELs of a cycle in one batch",
         .dict = {.grow_factor = 1, .grow_addend = 1, .frozen_below_ratio = 5},
-        .lazy = {.replica_hides_from_writes = true},
+        .lazy = {.replica_hides_from_writes = true, .pause_keeps = true, .pause_stops_cycle = true},
         .stream = {.batched = true, .absolute_ttls = true, .ping_is_lower = true},
         .backlog = {.block_share = 16},
         .persist = {.saves_expired = true, .version = "7.0.15", .aof_field = "aof-base"},
@@ -42,7 +42,7 @@ static const struct generation generations[] = {
         .about = "as redis-7.0, but a replication buffer block grows as large as a write, as it "
                  "did up to 7.0.9 (redis issue 11666), and rehashing goes on while a child saves",
         .dict = {.grow_factor = 1, .grow_addend = 1},
-        .lazy = {.replica_hides_from_writes = true},
+        .lazy = {.replica_hides_from_writes = true, .pause_keeps = true, .pause_stops_cycle = true},
         .stream = {.batched = true, .absolute_ttls = true, .ping_is_lower = true},
         .backlog = {.block_share = 0},
         .persist = {.saves_expired = true, .version = "7.0.5", .aof_field = "aof-base"},
@@ -55,7 +55,7 @@ static const struct generation generations[] = {
         .about = "20 random keys, again while more than a quarter were expired, no effort; "
                  "relative TTLs in the stream, each DEL as it happens",
         .dict = {.grow_factor = 2, .grow_addend = 0},
-        .lazy = {.replica_hides_from_writes = false},
+        .lazy = {.replica_hides_from_writes = false, .pause_stops_cycle = true},
         .stream = {.batched = false, .absolute_ttls = false, .ping_is_lower = false},
         .backlog = {.is_private = true},
         .persist = {.saves_expired = true, .version = "5.0.14", .aof_field = "aof-preamble"},
@@ -68,7 +68,9 @@ static const struct generation generations[] = {
         .about = "as redis-5.0, but a snapshot leaves out keys past their deadline, as that of "
                  "4.0.9 does, each look at a key reads the clock, and hz is fixed",
         .dict = {.grow_factor = 2, .grow_addend = 0},
-        .lazy = {.replica_hides_from_writes = false, .reads_clock = true},
+        .lazy = {.replica_hides_from_writes = false,
+                 .pause_stops_cycle = true,
+                 .reads_clock = true},
         .stream = {.batched = false, .absolute_ttls = false, .ping_is_lower = false},
         .backlog = {.is_private = true},
         .persist = {.saves_expired = false, .version = "4.0.9", .aof_field = "aof-preamble"},

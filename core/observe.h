@@ -1,7 +1,7 @@
 /* observe: the facts an engine reports, and the sink that takes them. An engine speaks through its
  * sink alone: replies, the replication stream, and what an onlooker wants to count. Every function
  * is called during the engine call that caused it, in the order in which things happen; what it is
- * given is valid during the call only. No function may be NULL. */
+ * given is valid during the call only. None of the first seven may be NULL. */
 #ifndef LAPSE_CORE_OBSERVE_H
 #define LAPSE_CORE_OBSERVE_H
 
@@ -41,7 +41,7 @@ struct reply_item {
 
 /* One command's whole reply. */
 struct reply {
-    const struct request *request;
+    const struct request *request; /* NULL: of a command that had to wait */
     const struct reply_item *items;
     uint32_t count;
 };
@@ -77,11 +77,13 @@ struct sink {
     /* A logically expired key was deleted, lateness_ms (>= 1) after its deadline. */
     void (*key_expired)(void *context, ms_t lateness_ms, enum expiry_cause);
     void (*cycle_ended)(void *context, const struct cycle_report *);
-    /* A replica tells its master how far it has applied the stream (REPLCONF ACK). */
+    /* A replica of a master without a number (engine_config.is_replica, joined by hand) tells how
+     * far it has applied the stream; with a number that is a message, REPL_ACK. */
     void (*acknowledge)(void *context, int64_t offset);
-    /* Replication. What these say happens when the turn ends, in the order in which it was said.
-     * A connection to that server (a number of the owner's) is wanted; engine_connected or
-     * engine_closed answers. */
+    /* Replication. An owner who joins engines by hand leaves all of these NULL: then no timeout and
+     * no limit closes anything. What these say happens when the turn ends, in the order in which it
+     * was said. A connection to that server (a number of the owner's) is wanted; engine_connected
+     * or engine_closed answers. */
     void (*dial)(void *context, int master);
     /* A message leaves for a peer: PEER_MASTER or a replica's slot. */
     void (*send)(void *context, int peer, const struct repl_message *);
@@ -94,7 +96,8 @@ struct sink {
     void (*forked)(void *context, struct snapshot *);
     /* The child was killed: its pipe is gone. */
     void (*child_killed)(void *context);
-    /* A client's command waits (WAIT): its reply comes in a later turn, with no request in it. */
+    /* A client's command waits (WAIT, or CLIENT PAUSE, or one before it that waits): its reply
+     * comes in a later turn, with no request in it. May be NULL. */
     void (*blocked)(void *context, uint32_t client);
 };
 

@@ -30,7 +30,7 @@ struct propagate {
     struct cpu *cpu;
     struct command_queue queue;
     int selected_db; /* slaveseldb; -1: the next command needs a SELECT */
-    bool listening;  /* master with a backlog */
+    bool listening;  /* a master with a backlog or a replica */
     const struct command *commands[WORDS_KNOWN]; /* of the words that are commands, by enum word */
 };
 

@@ -1,4 +1,4 @@
-#include "engine_state.h"
+#include "repl.h"
 
 /* stats: what an engine tells about itself, its digest, and the walker over all of it. */
 
@@ -26,21 +26,43 @@ static void add_memory(const struct engine *engine, struct engine_stats *stats) 
         stats->memory_bytes[class] = engine->memory.bytes[class];
 }
 
+static enum master_link link_of(enum upstream_state state) {
+    static const enum master_link links[] = {[UPSTREAM_NONE] = LINK_NONE,
+                                             [UPSTREAM_CONNECT] = LINK_DOWN,
+                                             [UPSTREAM_DIALLING] = LINK_DOWN,
+                                             [UPSTREAM_PING] = LINK_HANDSHAKE,
+                                             [UPSTREAM_REPLCONF] = LINK_HANDSHAKE,
+                                             [UPSTREAM_PSYNC] = LINK_HANDSHAKE,
+                                             [UPSTREAM_TRANSFER] = LINK_SYNC,
+                                             [UPSTREAM_LOADING] = LINK_SYNC,
+                                             [UPSTREAM_UP] = LINK_UP};
+    return links[state];
+}
+
 static void add_replication(const struct engine *engine, struct engine_stats *stats) {
     const struct backlog *backlog = &engine->backlog;
-    stats->master_repl_offset =
-        engine->config.is_replica ? engine->applied_offset : backlog->master_repl_offset;
+    stats->master_repl_offset = backlog->master_repl_offset;
     stats->backlog_active = backlog->active;
     stats->backlog_size_bytes = backlog->size_bytes;
     stats->backlog_histlen_bytes = backlog->histlen_bytes;
     stats->backlog_first_offset = backlog_first_offset(backlog);
     stats->repl_buffer_bytes = backlog->repl_buffer_bytes;
-    for (int i = 0; i < REPLICAS_MAX; i++)
-        stats->connected_replicas += engine->replicas[i].attached;
+    stats->connected_replicas = engine->replicas_attached;
+    stats->good_replicas = engine->good_replicas;
+    stats->replid = engine->replid;
+    stats->replid2 = engine->replid2;
+    stats->second_repl_offset = engine->second_offset;
+    stats->sync_full = engine->counted.sync_full;
+    stats->sync_partial_ok = engine->counted.sync_partial_ok;
+    stats->sync_partial_err = engine->counted.sync_partial_err;
+    stats->replicas_dropped_by_limit = engine->counted.dropped_by_limit;
+    stats->replicas_timed_out = engine->counted.timed_out;
+    stats->master_link = link_of(engine->upstream.state);
+    stats->loading = engine_is_loading(engine);
 }
 
 struct engine_stats engine_stats(const struct engine *engine) {
-    struct engine_stats stats = {.is_replica = engine->config.is_replica,
+    struct engine_stats stats = {.is_replica = engine->host.is_replica,
                                  .hz = engine->expire.hz,
                                  .connected_clients = engine->clients_open,
                                  .keyspace_hits = engine->host.keyspace_hits,
@@ -131,8 +153,50 @@ static void check_ledger(const struct engine *engine) {
     ASSERT((int64_t)values_bytes == engine->memory.bytes[MEMORY_VALUES]);
 }
 
+static void check_replicas(const struct engine *engine) {
+    uint32_t attached = 0;
+    for (int slot = 0; slot < REPLICAS_MAX; slot++) {
+        const struct engine_replica *r = &engine->replicas[slot];
+        bool is_fed = r->state == REPLICA_WAIT_END || r->state == REPLICA_ONLINE;
+        ASSERT(engine->backlog.readers[slot].attached == is_fed);
+        ASSERT(r->attached == (is_fed || r->state == REPLICA_WAIT_START));
+        ASSERT(r->ack_offset <= engine->backlog.master_repl_offset || !r->attached);
+        attached += r->attached;
+    }
+    ASSERT(attached == engine->replicas_attached);
+    ASSERT(attached == 0 || engine->backlog.active);
+    ASSERT(engine->host.has_child == (engine->child.state != CHILD_NONE));
+    ASSERT((engine->child.snapshot != NULL) == (engine->child.state == CHILD_WRITES));
+}
+
+static void check_upstream(const struct engine *engine) {
+    const struct upstream *up = &engine->upstream;
+    ASSERT(engine->host.is_replica == (up->state != UPSTREAM_NONE));
+    ASSERT(engine->has_master_client == (up->state == UPSTREAM_UP));
+    ASSERT((up->snapshot != NULL) == (up->state == UPSTREAM_LOADING));
+    ASSERT(!(engine->host.is_replica && engine->propagate.listening));
+    ASSERT(engine->replid != 0 && (engine->replid2 == 0) == (engine->second_offset == -1));
+    ASSERT(up->state != UPSTREAM_UP || engine->in_multi || engine->stalled.count > 0 ||
+           engine->read_offset == engine->backlog.master_repl_offset || engine->read_offset == 0);
+    ASSERT(engine->in_multi == (engine->held.count > 0));
+}
+
+static void check_clients(const struct engine *engine) {
+    uint32_t open = 0, waiting = 0;
+    for (uint32_t i = 0; i < engine->client_count; i++) {
+        const struct client *c = &engine->clients[i];
+        open += c->open;
+        waiting += c->open && c->waits;
+        ASSERT(c->queue_next <= c->queue.count);
+    }
+    ASSERT(open == engine->clients_open && waiting == engine->waiting_clients);
+}
+
 void engine_check(const struct engine *engine) {
     for (int i = 0; i < DATABASES_MAX; i++) db_check(&engine->dbs[i]);
     backlog_check(&engine->backlog);
     check_ledger(engine);
+    check_replicas(engine);
+    check_upstream(engine);
+    check_clients(engine);
 }

@@ -361,7 +361,7 @@ START_TEST(every_command_is_found_by_its_name) {
         ck_assert_ptr_eq(command_find(c->name, strlen(c->name)), c);
         ck_assert(c->run != NULL);
     }
-    ck_assert_uint_eq(count, 33);
+    ck_assert_uint_eq(count, 38);
     ck_assert_ptr_nonnull(command_find("pExPiReAt", 9));
     ck_assert_ptr_null(command_find("get ", 4));
     ck_assert_ptr_null(command_find("ge", 2));
