@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "repl.h"
 
 /* CONFIG GET and SET over the directives that the engine has (7.0 config.c). SET takes any number
  * of pairs and does all or nothing: first every name is checked, then every value, then what hangs
@@ -16,8 +17,12 @@ enum {
 #define X(field, directive, kind, initial) AT_##field,
     DIRECTIVE_LIST(X)
 #undef X
-        DIRECTIVES
+        DIRECTIVES,
+    AT_limits = DIRECTIVES, /* client-output-buffer-limit: a list, so no field */
+    NAMES
 };
+
+#define LIMITS "client-output-buffer-limit"
 
 static const struct directive {
     const char *name;
@@ -57,11 +62,15 @@ static bool is_there(const struct call *call, int directive) {
     return directive != AT_dynamic_hz || call_has_feature(call, FEATURE_DYNAMIC_HZ);
 }
 
-/* The directive that argument `index` names, or DIRECTIVES. */
+static const char *name_of(int directive) {
+    return directive == AT_limits ? LIMITS : directives[directive].name;
+}
+
+/* The directive that argument `index` names, or NAMES. */
 static int directive_named(const struct call *call, uint32_t index) {
-    for (int d = 0; d < DIRECTIVES; d++)
-        if (is_there(call, d) && call_spells(call, index, directives[d].name)) return d;
-    return DIRECTIVES;
+    for (int d = 0; d < NAMES; d++)
+        if (is_there(call, d) && call_spells(call, index, name_of(d))) return d;
+    return NAMES;
 }
 
 /* --- GET --- */
@@ -91,7 +100,16 @@ static bool matches(const char *pattern, const char *name) {
     return *pattern == '\0';
 }
 
+static void reply_limits(struct call *call) {
+    struct texts *texts = call->engine->env.texts;
+    reply_text(call, texts_bytes(texts, output_limits_print(&call->engine->limits, texts)));
+}
+
 static void reply_figure(struct call *call, int directive) {
+    if (directive == AT_limits) {
+        reply_limits(call);
+        return;
+    }
     int64_t value = *field_of(call->engine, directive);
     if (directives[directive].kind == KIND_BOOL)
         reply_text(call, value ? "yes" : "no");
@@ -104,12 +122,12 @@ static bool reply_if_asked(struct call *call, int directive) {
     uint32_t length;
     for (uint32_t i = 2; i < call->argc; i++) {
         const char *pattern = call_text(call, i, &length);
-        if (!pattern || !matches(pattern, directives[directive].name)) continue;
-        if (call_spells(call, i, directives[directive].name)) {
+        if (!pattern || !matches(pattern, name_of(directive))) continue;
+        if (call_spells(call, i, name_of(directive))) {
             struct object typed = object_from_arg(call->engine->env.texts, call->argv[i]);
             reply_value(call, &typed);
         } else {
-            reply_text(call, directives[directive].name);
+            reply_text(call, name_of(directive));
         }
         reply_figure(call, directive);
         return true;
@@ -122,7 +140,7 @@ static void config_get(struct call *call) {
     uint32_t start = reply_position(call);
     int64_t found = 0;
     reply_array(call, 0);
-    for (int d = 0; d < DIRECTIVES; d++)
+    for (int d = 0; d < NAMES; d++)
         if (is_there(call, d)) found += reply_if_asked(call, d);
     reply_set_length(call, start, 2 * found);
 }
@@ -132,14 +150,16 @@ static void config_get(struct call *call) {
 struct changes {
     bool has[DIRECTIVES];
     int64_t value[DIRECTIVES];
+    bool has_limits;
+    struct output_limits limits;
 };
 
 /* Replies and returns false at the first name that cannot be set. */
 static bool check_names(struct call *call) {
-    bool seen[DIRECTIVES] = {false};
+    bool seen[NAMES] = {false};
     for (uint32_t i = 2; i < call->argc; i += 2) {
         int d = directive_named(call, i);
-        if (d == DIRECTIVES)
+        if (d == NAMES)
             reply_error_typed(call, "ERR Unknown option or number of arguments for CONFIG SET - '",
                               i, "'");
         else if (d == AT_databases)
@@ -185,6 +205,17 @@ static uint64_t unit_bytes(const char *unit) {
 
 /* Quirk of 7.0 util.c memtoull: no digits are 0, too many stick at the largest 64-bit number, and
  * the unit's factor wraps around. The result is then taken as signed. */
+bool config_read_bytes(const char *text, int64_t *bytes) {
+    uint64_t number = 0;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        uint64_t digit = (uint64_t)(*text - '0');
+        number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
+    }
+    uint64_t unit = unit_bytes(text);
+    *bytes = (int64_t)(number * unit);
+    return unit > 0;
+}
+
 static const char *read_bytes(const struct call *call, uint32_t index, int64_t *value) {
     uint32_t length;
     const char *bytes = call_text(call, index, &length);
@@ -192,14 +223,16 @@ static const char *read_bytes(const struct call *call, uint32_t index, int64_t *
         *value = call->argv[index].number;
         return NULL;
     }
-    uint64_t number = 0;
-    for (; bytes && *bytes >= '0' && *bytes <= '9'; bytes++) {
-        uint64_t digit = (uint64_t)(*bytes - '0');
-        number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
-    }
-    uint64_t unit = bytes ? unit_bytes(bytes) : 0;
-    *value = (int64_t)(number * unit);
-    return unit ? NULL : "') - argument must be a memory value";
+    if (bytes && config_read_bytes(bytes, value)) return NULL;
+    return "') - argument must be a memory value";
+}
+
+static const char *read_limits(const struct call *call, uint32_t index, struct changes *changes) {
+    uint32_t length;
+    const char *value = call_text(call, index, &length);
+    changes->has_limits = true;
+    changes->limits = call->engine->limits;
+    return output_limits_read(&changes->limits, value ? value : "");
 }
 
 static const char *read_value(const struct call *call, int d, uint32_t index, int64_t *value) {
@@ -213,12 +246,13 @@ static const char *read_value(const struct call *call, int d, uint32_t index, in
 static bool read_values(struct call *call, struct changes *changes) {
     for (uint32_t i = 2; i < call->argc; i += 2) {
         int d = directive_named(call, i);
-        const char *error = read_value(call, d, i + 1, &changes->value[d]);
+        const char *error = d == AT_limits ? read_limits(call, i + 1, changes)
+                                           : read_value(call, d, i + 1, &changes->value[d]);
         if (error) {
-            reply_error_about(call, SET_FAILED, directives[d].name, error);
+            reply_error_about(call, SET_FAILED, name_of(d), error);
             return false;
         }
-        changes->has[d] = true;
+        if (d < DIRECTIVES) changes->has[d] = true;
     }
     return true;
 }
@@ -237,11 +271,21 @@ static void apply_backlog_size(struct engine *engine) {
     backlog_resize(&engine->backlog, (uint64_t)*bytes);
 }
 
+static void apply_limits(struct engine *engine, const struct output_limits *limits) {
+    const struct output_limit *limit = &limits->of[OUTPUT_REPLICA];
+    engine->limits = *limits;
+    engine->config.obuf_hard_bytes = limit->hard_bytes;
+    engine->config.obuf_soft_bytes = limit->soft_bytes;
+    engine->config.obuf_soft_s = limit->soft_s;
+}
+
 static void apply(struct engine *engine, const struct changes *changes) {
     for (int d = 0; d < DIRECTIVES; d++)
         if (changes->has[d]) *field_of(engine, d) = changes->value[d];
     if (changes->has[AT_hz]) apply_hz(engine);
     if (changes->has[AT_repl_backlog_size]) apply_backlog_size(engine);
+    if (changes->has_limits) apply_limits(engine, &changes->limits);
+    repl_count_good(engine);
     engine->expire.effort = (uint32_t)engine->config.active_expire_effort;
     engine->host.lazyfree_lazy_expire = engine->config.lazyfree_lazy_expire;
     engine->host.replica_is_writable = !engine->config.replica_read_only;

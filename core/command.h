@@ -101,6 +101,9 @@ void call_rewrite_key(struct call *, enum word); /* the word and the key at argv
 bool config_accepts(struct call *);
 bool client_accepts(struct call *);
 
+/* A number of bytes as redis.conf writes it, with a unit or without (7.0 util.c memtoull). */
+bool config_read_bytes(const char *text, int64_t *bytes);
+
 /* The families. */
 void cmd_set(struct call *), cmd_setex(struct call *), cmd_psetex(struct call *),
     cmd_get(struct call *);

@@ -45,6 +45,15 @@ static void init_host(struct engine *engine) {
                                     .lazyfree_lazy_expire = engine->config.lazyfree_lazy_expire};
 }
 
+/* The server's defaults for the other classes. */
+static void init_limits(struct engine *engine) {
+    const struct engine_config *config = &engine->config;
+    engine->limits.of[OUTPUT_REPLICA] = (struct output_limit){
+        config->obuf_hard_bytes, config->obuf_soft_bytes, config->obuf_soft_s};
+    engine->limits.of[OUTPUT_PUBSUB] =
+        (struct output_limit){UINT64_C(32) << 20, UINT64_C(8) << 20, 60};
+}
+
 static void init_replication(struct engine *engine) {
     const struct engine_env *env = &engine->env;
     backlog_init(&engine->backlog, &engine->memory, (uint64_t)engine->config.repl_backlog_size);
@@ -73,6 +82,7 @@ struct engine *engine_create(const struct engine_env *env, const struct engine_c
     engine->active_expire_enabled = true;
     engine->next_cron_ns = FIRST_CRON_NS;
     memory_init(&engine->memory, env->allocator, config->startup_bytes);
+    init_limits(engine);
     init_host(engine);
     init_replication(engine);
     expire_init(&engine->expire, &env->generation->expire, (uint32_t)config->active_expire_effort,

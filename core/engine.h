@@ -127,7 +127,9 @@ void engine_receive(struct engine *, const struct stream_command *);
  */
 
 /* REPLICAOF, from the outside: the server becomes a replica of that one (a number of the owner's,
- * which sink.dial gives back), or, with MASTER_NONE, a master. */
+ * which sink.dial gives back), or, with MASTER_NONE, a master. Before the first engine_wake it is
+ * `replicaof` in redis.conf: the first cron connects, and asks for everything. A failover that is
+ * under way is aborted; while a file is loaded the order waits for its end. */
 #define MASTER_NONE (-1)
 void engine_replicaof(struct engine *, int master);
 

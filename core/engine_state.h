@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "expire.h"
 #include "expire_replica.h"
+#include "output_limits.h"
 #include "propagate.h"
 
 struct client {
@@ -82,7 +83,8 @@ struct upstream {
     repl_id sync_id;
     int64_t sync_offset;
     struct snapshot *snapshot;
-    uint64_t loaded; /* items of it */
+    ms_t blocked_cron_ms; /* when the crons that did not run meanwhile were counted last */
+    uint64_t loaded;      /* items of it */
     uint32_t section;
     /* what came while the file was loaded */
     bool is_lost;
@@ -126,6 +128,7 @@ struct engine {
     struct backlog backlog;
     struct expire_state expire;
     struct expire_replica remembered; /* deadlines that a writable replica's clients gave */
+    struct output_limits limits;      /* the replicas' are in config too, which counts */
     bool active_expire_enabled;       /* DEBUG SET-ACTIVE-EXPIRE */
     struct client *clients;
     uint32_t client_count, client_capacity, clients_open;

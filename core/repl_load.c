@@ -43,6 +43,7 @@ void repl_begin_load(struct engine *engine, struct snapshot *snapshot) {
     up->snapshot = snapshot;
     up->loaded = up->section = 0;
     up->is_lost = up->has_order = false;
+    up->blocked_cron_ms = engine->host.command_now_ms;
     up->state = UPSTREAM_LOADING;
     presize(engine, snapshot);
 }
@@ -91,11 +92,22 @@ static void end_load(struct engine *engine) {
     catch_up(engine);
 }
 
+/* Crons that would have run count as if they had, for jobs of a longer period (7.0
+ * whileBlockedCron). */
+static void count_missed_crons(struct engine *engine) {
+    ms_t *counted_ms = &engine->upstream.blocked_cron_ms;
+    while (*counted_ms < engine->host.command_now_ms) {
+        *counted_ms += 1000 / engine->expire.hz;
+        engine->cronloops++;
+    }
+}
+
 void engine_load(struct engine *engine) {
     struct upstream *up = &engine->upstream;
     uint64_t bytes = 0, before = up->loaded;
     ASSERT(engine_is_loading(engine));
     repl_refresh_time(engine);
+    count_missed_crons(engine);
     engine->cpu.muted++;
     while (up->loaded < up->snapshot->count && bytes < EVENTS_EVERY_BYTES)
         bytes += load_item(engine);

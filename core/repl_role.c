@@ -58,6 +58,14 @@ void repl_demote(struct engine *engine, int master) {
     repl_dial(engine);
 }
 
+/* `replicaof` in redis.conf: no history of its own to offer, and the first cron connects. */
+static void be_born_a_replica(struct engine *engine, int master) {
+    engine->host.is_replica = true;
+    engine->upstream.state = UPSTREAM_CONNECT;
+    engine->upstream.master = master;
+    repl_listen(engine);
+}
+
 void engine_replicaof(struct engine *engine, int master) {
     struct upstream *up = &engine->upstream;
     if (engine_is_loading(engine)) {
@@ -65,9 +73,13 @@ void engine_replicaof(struct engine *engine, int master) {
         up->order = master;
         return;
     }
-    repl_refresh_time(engine);
+    bool is_started = engine->host.command_now_ms != 0;
+    if (is_started) repl_refresh_time(engine);
+    repl_abort_failover(engine);
     if (master == MASTER_NONE)
         repl_promote(engine);
+    else if (!is_started)
+        be_born_a_replica(engine, master);
     else if (!engine->host.is_replica || up->master != master)
         repl_demote(engine, master);
 }
@@ -96,7 +108,8 @@ static int level_slot(const struct engine *engine) {
     const struct failover *f = &engine->failover;
     for (int slot = 0; slot < REPLICAS_MAX; slot++) {
         const struct engine_replica *r = &engine->replicas[slot];
-        if (!r->attached || r->ack_offset != engine->backlog.master_repl_offset) continue;
+        if (!r->attached || r->server < 0) continue;
+        if (r->ack_offset != engine->backlog.master_repl_offset) continue;
         if (f->target == MASTER_NONE || r->server == f->target) return slot;
     }
     return -1;

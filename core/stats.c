@@ -48,6 +48,8 @@ static void add_replication(const struct engine *engine, struct engine_stats *st
     stats->backlog_first_offset = backlog_first_offset(backlog);
     stats->repl_buffer_bytes = backlog->repl_buffer_bytes;
     stats->connected_replicas = engine->replicas_attached;
+    for (int slot = 0; slot < REPLICAS_MAX; slot++)
+        stats->connected_clients += engine->replicas[slot].state == REPLICA_OPEN;
     stats->good_replicas = engine->good_replicas;
     stats->replid = engine->replid;
     stats->replid2 = engine->replid2;

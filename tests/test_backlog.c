@@ -148,6 +148,65 @@ START_TEST(random_feeds_and_readers_keep_every_invariant) {
 }
 END_TEST
 
+/* Three blocks of 20,440: a reader that wants byte 20,441 starts in the first one, which ends right
+ * before it; one that wants the next in the second. */
+START_TEST(reader_attaches_at_the_block_that_holds_its_byte) {
+    struct backlog b;
+    struct memory memory;
+    start(&b, &memory, MIB);
+    for (int i = 0; i < 5; i++) backlog_feed(&b, BLOCK_BYTES / 2);
+    ck_assert_uint_eq(b.block_count, 3);
+    static const int64_t offsets[] = {1, BLOCK_BYTES, BLOCK_BYTES + 1, BLOCK_BYTES + 2, 51101};
+    static const uint64_t blocks[] = {0, 0, 0, 1, 2};
+    for (int i = 0; i < 5; i++) {
+        backlog_attach_at(&b, i, offsets[i]);
+        ck_assert_uint_eq(b.readers[i].block - b.first_block, blocks[i]);
+        ck_assert_uint_eq(backlog_pending_bytes(&b, i), (uint64_t)(51101 - offsets[i]));
+        backlog_check(&b);
+    }
+    backlog_sent(&b, 0, 51100);
+    ck_assert_uint_eq(b.readers[0].block - b.first_block, 2);
+    stop(&b, &memory);
+}
+END_TEST
+
+/* Facts 7.8 and 7.2.8: 20,440 + 64 for a reader of the last block, whatever is unsent in it; three
+ * blocks' sizes and 3 x 64 from the first. */
+START_TEST(reader_is_charged_with_whole_blocks) {
+    struct backlog b;
+    struct memory memory;
+    start(&b, &memory, MIB);
+    ck_assert_int_eq(backlog_attach(&b), 0);
+    ck_assert_uint_eq(backlog_reader_memory(&b, 0), 0);
+    backlog_feed(&b, 1);
+    ck_assert_uint_eq(backlog_reader_memory(&b, 0), 20504);
+    backlog_sent(&b, 0, 1);
+    ck_assert_uint_eq(backlog_reader_memory(&b, 0), 20504);
+    backlog_feed(&b, BLOCK_BYTES - 1);
+    for (int i = 0; i < 3; i++) backlog_feed(&b, BLOCK_BYTES / 2);
+    ck_assert_uint_eq(backlog_reader_memory(&b, 0), 3 * 20504);
+    stop(&b, &memory);
+}
+END_TEST
+
+START_TEST(forgotten_history_starts_again_where_it_is_told) {
+    struct backlog b;
+    struct memory memory;
+    start(&b, &memory, MIB);
+    for (int i = 0; i < 200; i++) backlog_feed(&b, 7000);
+    backlog_forget(&b, 77);
+    ck_assert_int_eq(memory.used_bytes, 0);
+    backlog_activate(&b);
+    ck_assert_int_eq(backlog_first_offset(&b), 78);
+    backlog_feed(&b, 10);
+    ck_assert_int_eq(b.master_repl_offset, 87);
+    ck_assert_uint_eq(b.histlen_bytes, 10);
+    backlog_attach_at(&b, 3, 88);
+    ck_assert_uint_eq(backlog_pending_bytes(&b, 3), 0);
+    stop(&b, &memory);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("backlog");
     TCase *tcase = tcase_create("backlog");
@@ -156,6 +215,9 @@ int main(void) {
     tcase_add_test(tcase, one_long_token_gets_a_block_to_its_measure);
     tcase_add_test(tcase, blocks_are_at_most_a_sixteenth_of_the_backlog);
     tcase_add_test(tcase, nothing_moves_without_a_backlog);
+    tcase_add_test(tcase, reader_attaches_at_the_block_that_holds_its_byte);
+    tcase_add_test(tcase, reader_is_charged_with_whole_blocks);
+    tcase_add_test(tcase, forgotten_history_starts_again_where_it_is_told);
     tcase_add_test(tcase, history_is_at_least_the_backlogs_size_and_at_most_a_block_more);
     tcase_add_test(tcase, slow_replica_holds_the_history_and_its_share_is_booked_as_its_buffer);
     tcase_add_test(tcase, random_feeds_and_readers_keep_every_invariant);

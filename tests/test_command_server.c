@@ -143,9 +143,40 @@ START_TEST(config_get) {
          "$repl-timeout, $60, $repl-backlog-ttl, $3600, $repl-diskless-sync-delay, $5, "
          "$repl-diskless-sync-max-replicas, $0, $replica-serve-stale-data, $yes, "
          "$replica-read-only, $yes, $replica-lazy-flush, $no, $min-replicas-to-write, $0, "
-         "$min-replicas-max-lag, $10]"},
+         "$min-replicas-max-lag, $10, $client-output-buffer-limit, "
+         "$normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60]"},
     };
     RIG_CONVERSE(&rig, lines);
+}
+END_TEST
+
+#define LIMITS  "client-output-buffer-limit"
+#define CLASSES "buffer limit configuration."
+
+/* 7.0 config.c setConfigOutputBufferLimitOption: whole groups of four, any class, units in both
+ * sizes, all or nothing. */
+START_TEST(config_of_output_limits) {
+    static const struct exchange lines[] = {
+        {"CONFIG SET " LIMITS " 'replica 2mb 1mb 10'", "+OK"},
+        {"CONFIG GET " LIMITS,
+         "[$" LIMITS ", $normal 0 0 0 slave 2097152 1048576 10 pubsub 33554432 8388608 60]"},
+        {"CONFIG SET " LIMITS " 'slave 1 0 0 NORMAL 5 4 3'", "+OK"},
+        {"CONFIG GET client*",
+         "[$" LIMITS ", $normal 5 4 3 slave 1 0 0 pubsub 33554432 8388608 60]"},
+        {"CONFIG SET " LIMITS " 'replica 1 2'",
+         FAILED(LIMITS) "Wrong number of arguments in " CLASSES},
+        {"CONFIG SET " LIMITS " ''", FAILED(LIMITS) "Wrong number of arguments in " CLASSES},
+        {"CONFIG SET " LIMITS " 'master 1 2 3'",
+         FAILED(LIMITS) "Invalid client class specified in " CLASSES},
+        {"CONFIG SET " LIMITS " 'replica 7 7 7 pubsub x 2 3'",
+         FAILED(LIMITS) "Error in hard, soft or soft_seconds setting in " CLASSES},
+        {"CONFIG SET " LIMITS " 'pubsub 1 2 -3'",
+         FAILED(LIMITS) "Error in hard, soft or soft_seconds setting in " CLASSES},
+        {"CONFIG GET " LIMITS,
+         "[$" LIMITS ", $normal 5 4 3 slave 1 0 0 pubsub 33554432 8388608 60]"},
+    };
+    RIG_CONVERSE(&rig, lines);
+    ck_assert_uint_eq(engine_config(rig.engine)->obuf_hard_bytes, 1);
 }
 END_TEST
 
@@ -448,6 +479,7 @@ static Suite *server_suite(void) {
         tcase_add_test(tcase, flushing);
         tcase_add_test(tcase, config_subcommands);
         tcase_add_test(tcase, config_get);
+        tcase_add_test(tcase, config_of_output_limits);
         tcase_add_test(tcase, config_set_of_numbers);
         tcase_add_test(tcase, config_set_of_switches);
         tcase_add_test(tcase, config_set_of_memory);
