@@ -99,6 +99,9 @@ struct sink {
     /* A client's command waits (WAIT, or CLIENT PAUSE, or one before it that waits): its reply
      * comes in a later turn, with no request in it. May be NULL. */
     void (*blocked)(void *context, uint32_t client);
+    /* A backlog begins, empty, and the stream's next byte comes after `offset`: what was kept of a
+     * stream before is of no use to anybody any more. May be NULL. */
+    void (*history_began)(void *context, int64_t offset);
 };
 
 #endif

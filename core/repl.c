@@ -54,6 +54,12 @@ void repl_forget_second_id(struct engine *engine) {
     engine->second_offset = -1;
 }
 
+void repl_begin_history(struct engine *engine) {
+    const struct sink *sink = engine->env.sink;
+    backlog_activate(&engine->backlog);
+    if (sink->history_began) sink->history_began(sink->context, engine->backlog.master_repl_offset);
+}
+
 void repl_listen(struct engine *engine) {
     engine->propagate.listening =
         !engine->host.is_replica && (engine->backlog.active || engine->replicas_attached > 0);
@@ -78,7 +84,7 @@ static void start_history(struct engine *engine) {
     if (engine->replicas_attached != 1 || engine->backlog.active) return;
     repl_new_id(engine);
     repl_forget_second_id(engine);
-    backlog_activate(&engine->backlog);
+    repl_begin_history(engine);
 }
 
 void repl_attach(struct engine *engine, int slot, enum replica_state state) {

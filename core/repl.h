@@ -31,6 +31,9 @@ void repl_send_kind(struct engine *, int peer, enum repl_message_kind, uint64_t 
 void repl_new_id(struct engine *);
 void repl_forget_second_id(struct engine *);
 
+/* The backlog begins, after the present offset. */
+void repl_begin_history(struct engine *);
+
 /* Is anybody to hear of what this server's commands do? To be asked after a change of role,
  * backlog or replicas. */
 void repl_listen(struct engine *);

@@ -83,7 +83,7 @@ static void end_load(struct engine *engine) {
     engine->replid = up->sync_id;
     repl_forget_second_id(engine);
     backlog_forget(&engine->backlog, up->sync_offset);
-    backlog_activate(&engine->backlog);
+    repl_begin_history(engine);
     engine->written_offset = engine->read_offset = up->sync_offset;
     repl_open_master_client(engine, (uint8_t)(db < 0 ? 0 : db));
     up->state = UPSTREAM_UP;

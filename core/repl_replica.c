@@ -132,7 +132,7 @@ static void hear_continue(struct engine *engine, repl_id id) {
     if (id != engine->replid) take_new_id(engine, id);
     repl_open_master_client(engine, up->cached_db);
     come_up(engine);
-    if (!engine->backlog.active) backlog_activate(&engine->backlog);
+    if (!engine->backlog.active) repl_begin_history(engine);
     repl_end_failover(engine);
 }
 
@@ -196,7 +196,7 @@ void engine_in_sync(struct engine *engine, int master, repl_id id, int64_t offse
     engine->replid = id;
     repl_forget_second_id(engine);
     backlog_forget(&engine->backlog, offset);
-    backlog_activate(&engine->backlog);
+    repl_begin_history(engine);
     engine->written_offset = offset;
     come_up(engine);
 }

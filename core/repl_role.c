@@ -40,7 +40,7 @@ static void cache_oneself(struct engine *engine) {
     struct upstream *up = &engine->upstream;
     up->is_cached = true;
     up->cached_db = 0;
-    if (!engine->backlog.active) backlog_activate(&engine->backlog);
+    if (!engine->backlog.active) repl_begin_history(engine);
 }
 
 void repl_demote(struct engine *engine, int master) {

@@ -7,6 +7,7 @@
 
 #include "command.h"
 
+#define NOBODY        CLUSTER_SERVERS
 #define KEYS          4096 /* k0 to k4095 */
 #define PORTION_BYTES (16 * 1024)
 #define ROUNDS_MAX    200
@@ -22,7 +23,16 @@ __attribute__((format(printf, 2, 3))) static void say(struct cluster *c, const c
 
 /* --- the wire --- */
 
-static void post(struct cluster_server *to, const struct cluster_item *item) {
+static void drop(const struct cluster_item *item) {
+    if (item->kind == ITEM_MESSAGE) snapshot_release(item->message.snapshot);
+}
+
+static void post(struct cluster *c, int server, const struct cluster_item *item) {
+    struct cluster_server *to = &c->servers[server];
+    if (server == NOBODY) {
+        drop(item);
+        return;
+    }
     if (to->inbox_count == to->inbox_capacity) {
         to->inbox_capacity = to->inbox_capacity ? to->inbox_capacity * 2 : 64;
         to->inbox = realloc(to->inbox, to->inbox_capacity * sizeof *to->inbox);
@@ -33,7 +43,7 @@ static void post(struct cluster_server *to, const struct cluster_item *item) {
 
 static void post_kind(struct cluster_server *from, int to, uint64_t connection, uint8_t kind) {
     struct cluster_item item = {.kind = kind, .from = from->number, .connection = connection};
-    post(&from->cluster->servers[to], &item);
+    post(from->cluster, to, &item);
 }
 
 static int slot_of(const struct cluster_server *s, uint64_t connection) {
@@ -64,7 +74,7 @@ static void on_send(void *context, int peer, const struct repl_message *message)
     if (message->kind != REPL_RDB || message->last)
         say(s->cluster, "%d>%d %s\n", s->number, to, message_names[message->kind]);
     ck_assert(connection != 0);
-    post(&s->cluster->servers[to], &item);
+    post(s->cluster, to, &item);
 }
 
 static void on_stream_from(void *context, int peer, int64_t offset) {
@@ -106,6 +116,12 @@ static void on_child_killed(void *context) {
 }
 
 /* --- the rest of the sink --- */
+
+static void on_history_began(void *context, int64_t offset) {
+    struct cluster_server *s = context;
+    (void)offset;
+    s->log_count = 0;
+}
 
 static void on_stream(void *context, const struct stream_command *command) {
     struct cluster_server *s = context;
@@ -188,7 +204,7 @@ static void init_server(struct cluster *c, int number, const char *generation) {
     s->sink = (struct sink){s,           on_reply,        on_stream,      on_deadline,
                             on_deadline, on_expired,      on_cycle,       on_acknowledge,
                             on_dial,     on_send,         on_stream_from, on_hang_up,
-                            on_forked,   on_child_killed, on_blocked};
+                            on_forked,   on_child_killed, on_blocked,     on_history_began};
     char label[16];
     struct rng root = rng_seed(test_seed());
     snprintf(label, sizeof label, "server %d", number);
@@ -243,8 +259,7 @@ void cluster_stop(struct cluster *c) {
     for (uint32_t i = 0; i < c->count; i++) {
         struct cluster_server *s = &c->servers[i];
         engine_check(s->engine);
-        for (uint32_t j = 0; j < s->inbox_count; j++)
-            if (s->inbox[j].kind == ITEM_MESSAGE) snapshot_release(s->inbox[j].message.snapshot);
+        for (uint32_t j = 0; j < s->inbox_count; j++) drop(&s->inbox[j]);
         drop_pipe(s);
         engine_destroy(s->engine);
         free(s->inbox);
@@ -292,7 +307,7 @@ static void deliver(struct cluster_server *s, struct cluster_item *item) {
     if (item->kind == ITEM_DIALLED) {
         accept_dialler(s, item);
     } else if (!is_known) {
-        if (item->kind == ITEM_MESSAGE) snapshot_release(item->message.snapshot);
+        drop(item);
     } else if (item->kind == ITEM_CONNECTED) {
         engine_connected(s->engine);
     } else if (item->kind == ITEM_CLOSED) {
@@ -339,7 +354,7 @@ static void read_pipe(struct cluster_server *s) {
 
 static void write_stream(struct cluster_server *s, int slot) {
     struct cluster_slot *to = &s->slots[slot];
-    if (!to->streams || to->is_stuck) return;
+    if (!to->streams || to->is_stuck || to->peer == NOBODY) return;
     for (uint32_t i = 0; i < s->log_count; i++) {
         const struct cluster_record *record = &s->log[i];
         if (record->end_offset <= to->sent_offset) continue;
@@ -348,7 +363,7 @@ static void write_stream(struct cluster_server *s, int slot) {
                                     .from = s->number,
                                     .connection = to->connection,
                                     .record = *record};
-        post(&s->cluster->servers[to->peer], &item);
+        post(s->cluster, to->peer, &item);
         to->sent_offset = record->end_offset;
     }
     engine_replica_written(s->engine, slot, to->sent_offset);
@@ -435,6 +450,21 @@ const char *cluster_do_as(struct cluster *c, int server, uint32_t client, const 
 
 const char *cluster_do(struct cluster *c, int server, const char *line) {
     return cluster_do_as(c, server, c->servers[server].client, line);
+}
+
+int cluster_accept(struct cluster *c, int server) {
+    struct cluster_server *s = &c->servers[server];
+    int slot = engine_accept(s->engine);
+    ck_assert_int_ge(slot, 0);
+    s->slots[slot] = (struct cluster_slot){.connection = ++c->connections, .peer = NOBODY};
+    return slot;
+}
+
+void cluster_message(struct cluster *c, int server, int slot, struct repl_message message) {
+    struct cluster_server *s = &c->servers[server];
+    wake(s);
+    engine_message(s->engine, slot, &message);
+    end_turn(s);
 }
 
 void cluster_cut(struct cluster *c, int a, int b, bool cut) { c->cut[a][b] = c->cut[b][a] = cut; }

@@ -91,6 +91,11 @@ void cluster_run(struct cluster *, ms_t ms);
 const char *cluster_do(struct cluster *, int server, const char *line);
 const char *cluster_do_as(struct cluster *, int server, uint32_t client, const char *line);
 
+/* A connection to that server at whose other end nobody sits; its slot. And a message over it, in
+ * a turn of its own. */
+int cluster_accept(struct cluster *, int server);
+void cluster_message(struct cluster *, int server, int slot, struct repl_message);
+
 /* Both ways. */
 void cluster_cut(struct cluster *, int a, int b, bool cut);
 
