@@ -38,7 +38,8 @@ static void post(struct cluster *c, int server, const struct cluster_item *item)
         to->inbox = realloc(to->inbox, to->inbox_capacity * sizeof *to->inbox);
         ck_assert_ptr_nonnull(to->inbox);
     }
-    to->inbox[to->inbox_count++] = *item;
+    to->inbox[to->inbox_count] = *item;
+    to->inbox[to->inbox_count++].at_ns = c->now_ns + c->delay_ms * NS_PER_MS;
 }
 
 static void post_kind(struct cluster_server *from, int to, uint64_t connection, uint8_t kind) {
@@ -70,7 +71,8 @@ static void on_send(void *context, int peer, const struct repl_message *message)
     struct cluster_server *s = context;
     uint64_t connection = peer == PEER_MASTER ? s->up_connection : s->slots[peer].connection;
     int to = peer == PEER_MASTER ? s->up_peer : s->slots[peer].peer;
-    struct cluster_item item = {ITEM_MESSAGE, s->number, connection, *message, {.argc = 0}};
+    struct cluster_item item = {
+        .kind = ITEM_MESSAGE, .from = s->number, .connection = connection, .message = *message};
     if (message->kind != REPL_RDB || message->last)
         say(s->cluster, "%d>%d %s\n", s->number, to, message_names[message->kind]);
     ck_assert(connection != 0);
@@ -319,13 +321,16 @@ static void deliver(struct cluster_server *s, struct cluster_item *item) {
     }
 }
 
+static bool has_arrived(const struct cluster_server *s, const struct cluster_item *item) {
+    return !s->cluster->cut[item->from][s->number] && item->at_ns <= s->cluster->now_ns;
+}
+
 /* One that is cut off stays, and all others keep their order. */
 static void read_inbox(struct cluster_server *s) {
-    struct cluster *c = s->cluster;
     uint32_t kept = 0, count = s->inbox_count;
     for (uint32_t i = 0; i < count; i++) {
         struct cluster_item item = s->inbox[i];
-        if (c->cut[item.from][s->number] || engine_is_loading(s->engine))
+        if (!has_arrived(s, &item) || engine_is_loading(s->engine))
             s->inbox[kept++] = item;
         else
             deliver(s, &item);
@@ -336,7 +341,7 @@ static void read_inbox(struct cluster_server *s) {
 
 static bool has_mail(const struct cluster_server *s) {
     for (uint32_t i = 0; i < s->inbox_count; i++)
-        if (!s->cluster->cut[s->inbox[i].from][s->number]) return true;
+        if (has_arrived(s, &s->inbox[i])) return true;
     return false;
 }
 

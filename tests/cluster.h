@@ -1,6 +1,6 @@
 /* cluster: a few engines wired directly, for tests: connections, messages and stream arrive in the
- * next turn of the receiver, in order, one millisecond after the other; a path may be cut, then
- * what goes over it waits. Nothing costs time. The wire's talk is kept as text. */
+ * next turn of the receiver, in order, at once or after a delay; a path may be cut, then what goes
+ * over it waits. Nothing costs time. The wire's talk is kept as text. */
 #ifndef LAPSE_TESTS_CLUSTER_H
 #define LAPSE_TESTS_CLUSTER_H
 
@@ -27,6 +27,7 @@ enum cluster_item_kind { ITEM_DIALLED, ITEM_CONNECTED, ITEM_CLOSED, ITEM_MESSAGE
 struct cluster_item {
     uint8_t kind;
     int from;
+    ns_t at_ns; /* when it arrives */
     uint64_t connection;
     struct repl_message message;
     struct cluster_record record;
@@ -72,6 +73,7 @@ struct cluster {
     ns_t now_ns;
     uint64_t connections;
     uint64_t pipe_bytes_per_turn;
+    ms_t delay_ms;                              /* of every path */
     bool cut[CLUSTER_SERVERS][CLUSTER_SERVERS]; /* from, to */
     struct cluster_server servers[CLUSTER_SERVERS];
     char talk[8192], told[8192];
