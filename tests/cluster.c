@@ -123,6 +123,7 @@ static void on_history_began(void *context, int64_t offset) {
     struct cluster_server *s = context;
     (void)offset;
     s->log_count = 0;
+    s->histories++;
 }
 
 static void on_stream(void *context, const struct stream_command *command) {
@@ -390,6 +391,7 @@ static void take_turn(struct cluster_server *s) {
     if (reads_pipe) read_pipe(s);
     if (!engine_is_loading(s->engine) && engine_cron_due(s->engine)) engine_cron(s->engine);
     end_turn(s);
+    engine_check(s->engine);
 }
 
 /* All that can happen now. */
@@ -398,7 +400,6 @@ static void run_now(struct cluster *c) {
         bool busy = false;
         for (uint32_t i = 0; i < c->count; i++) {
             take_turn(&c->servers[i]);
-            engine_check(c->servers[i].engine);
         }
         for (uint32_t i = 0; i < c->count; i++)
             busy |= c->servers[i].is_up && has_mail(&c->servers[i]);

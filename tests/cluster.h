@@ -63,6 +63,7 @@ struct cluster_server {
     char reply[256]; /* the last one of `client`; "" while it waits */
     bool reply_was_late;
     uint32_t blocked;
+    uint32_t histories; /* how many have begun */
 };
 
 struct cluster {
