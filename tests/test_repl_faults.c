@@ -79,7 +79,7 @@ static void write_keys(struct watch *w) {
     for (int i = draw(w, 30); i > 0; i--) {
         int size = draw(w, 10) == 0 ? 20000 : 100;
         snprintf(line, sizeof line, forms[draw(w, 8)], draw(w, 40), size);
-        cluster_do(&w->cluster, draw(w, 4) ? MASTER : draw(w, SERVERS), line);
+        cluster_do(&w->cluster, draw(w, 2) ? MASTER : draw(w, SERVERS), line);
         if (draw(w, 10) == 0) run(w, 10);
     }
 }
@@ -114,13 +114,28 @@ static void command_somebody(struct watch *w) {
     if (strcmp(own, lines[which]) != 0) cluster_do(&w->cluster, server, lines[which]);
 }
 
+/* One is promoted, both sides write, and one of them follows the other. */
+static void branch(struct watch *w) {
+    struct cluster *c = &w->cluster;
+    int a = draw(w, SERVERS), b = (a + 1 + draw(w, SERVERS - 1)) % SERVERS;
+    cluster_do(c, b, "REPLICAOF NO ONE");
+    for (int i = draw(w, 4); i > 0; i--) cluster_do(c, a, draw(w, 2) ? "SET k1 ~7" : "SET k2 ~70");
+    for (int i = draw(w, 9); i > 0; i--) cluster_do(c, b, draw(w, 2) ? "SET k1 ~8" : "SELECT 1");
+    run(w, draw(w, 200));
+    engine_replicaof(c->servers[a].engine, b);
+}
+
+/* A socket takes nothing for a while, and much is written meanwhile. */
 static void stick(struct watch *w) {
-    struct cluster_server *s = &w->cluster.servers[draw(w, SERVERS)];
-    s->slots[draw(w, 4)].is_stuck = draw(w, 2);
+    int server = draw(w, SERVERS);
+    struct cluster_server *s = &w->cluster.servers[server];
+    bool is_stuck = draw(w, 2);
+    s->slots[draw(w, 4)].is_stuck = is_stuck;
+    for (int i = 0; is_stuck && i < 5; i++) cluster_do(&w->cluster, server, "SET k3 ~20000");
 }
 
 static void step(struct watch *w) {
-    switch (draw(w, 8)) {
+    switch (draw(w, 9)) {
     case 0:
         break_connection(w);
         break;
@@ -135,6 +150,9 @@ static void step(struct watch *w) {
         break;
     case 4:
         w->cluster.pipe_bytes_per_turn = draw(w, 2) ? 200 : UINT64_MAX;
+        break;
+    case 5:
+        branch(w);
         break;
     default:
         write_keys(w);
