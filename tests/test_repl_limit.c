@@ -111,12 +111,9 @@ START_TEST(soft_limit_starts_anew_after_a_look_below_it) {
 }
 END_TEST
 
-/* Redis issue 11666: backlog 1 MiB, limit 2 MiB, one write of 3 MiB. Blocks of 7.0.15 hold at most
- * 65,536 + 40 (class 81,920): the replica is dropped once, and since the backlog holds no more than
- * what was written after its offset, it comes back for a full sync and stays. A generation whose
- * blocks are as large as a write keeps the write whole in its backlog: the replica resyncs
- * partially, gets a reference to a block above the limit, and with the next block is dropped again.
- */
+/* Redis issue 11666: backlog 1 MiB, limit 2 MiB, one write of 3 MiB, then nothing but PINGs each 10
+ * seconds, for 20. It drops the replica, whose offset leaves the backlog with the block before the
+ * write; so the replica syncs fully. */
 static struct engine_stats write_large(const char *generation) {
     struct cluster c;
     cluster_init(&c, 2, generation);
@@ -125,22 +122,30 @@ static struct engine_stats write_large(const char *generation) {
     cluster_start(&c);
     cluster_follow(&c, 1, 0);
     cluster_do(&c, 0, "SET k1 ~3145728");
-    for (int i = 0; i < 100; i++) {
-        cluster_do(&c, 0, "SET k2 ~30000");
-        cluster_run(&c, 100);
-    }
-    cluster_run(&c, 3000);
+    cluster_run(&c, 20000);
     struct engine_stats stats = cluster_stats(&c, 0);
     ck_assert_uint_eq(engine_digest(c.servers[0].engine), engine_digest(c.servers[1].engine));
     cluster_stop(&c);
     return stats;
 }
 
+/* Blocks of 7.0.15 hold a sixteenth of the backlog: 65,536 + 40, class 81,920. */
 START_TEST(one_large_write_costs_one_full_sync) {
     struct engine_stats stats = write_large("redis-7.0");
     ck_assert_uint_eq(stats.replicas_dropped_by_limit, 1);
     ck_assert_uint_eq(stats.sync_full, 2); /* the first one, and this */
     ck_assert_uint_eq(stats.sync_partial_ok, 0);
+}
+END_TEST
+
+/* One block of 3 MiB: from the next PING on the replica refers to it and is over the limit by that
+ * alone. Each clientsCron drops it, each time it comes back partially, to the same block. PINGs at
+ * 10,001 and 20,001 ms; from the first on ten times a second. */
+START_TEST(block_as_large_as_a_write_costs_a_partial_resync_at_every_look) {
+    struct engine_stats stats = write_large("redis-7.0.5");
+    ck_assert_uint_eq(stats.sync_full, 2);
+    ck_assert_uint_gt(stats.replicas_dropped_by_limit, 90);
+    ck_assert_uint_ge(stats.sync_partial_ok, stats.replicas_dropped_by_limit - 2);
 }
 END_TEST
 
@@ -155,6 +160,7 @@ int main(void) {
     tcase_add_test(tcase, soft_limit_closes_after_its_seconds);
     tcase_add_test(tcase, soft_limit_starts_anew_after_a_look_below_it);
     tcase_add_test(tcase, one_large_write_costs_one_full_sync);
+    tcase_add_test(tcase, block_as_large_as_a_write_costs_a_partial_resync_at_every_look);
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }
