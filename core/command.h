@@ -1,5 +1,6 @@
 /* command: the command table, and how a command is executed (7.0 server.c processCommand, call;
- * engine facts 6 and 13). One family a file: cmd_string, cmd_key, cmd_ttl, cmd_scan, cmd_server.
+ * engine facts 6 and 13). One family a file: cmd_string, cmd_key, cmd_ttl, cmd_scan, cmd_server,
+ * cmd_config, cmd_repl.
  * Each command's function gets a `struct call`, replies through it, and raises `dirty` when it
  * changed data; what is propagated is its argv, or what it was rewritten to. */
 #ifndef LAPSE_CORE_COMMAND_H

@@ -221,7 +221,8 @@ ns_t engine_sleep(struct engine *engine) {
 ns_t engine_next_cron(const struct engine *engine) { return engine->next_cron_ns; }
 
 bool engine_cron_due(const struct engine *engine) {
-    return engine->next_cron_ns <= engine->cpu.began.mono_ns + turn_ns(engine);
+    return !engine_is_loading(engine) &&
+           engine->next_cron_ns <= engine->cpu.began.mono_ns + turn_ns(engine);
 }
 
 /* The dicts see what SET with a TTL would do: look-up, insertion, removal of the old TTL, the new

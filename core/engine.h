@@ -103,8 +103,8 @@ ns_t engine_poll_timeout(const struct engine *);
  */
 ns_t engine_next_cron(const struct engine *);
 
-/* Is it due by now, the turn's work so far included? Timers are looked at after the turn's requests
- * (7.0 ae.c). */
+/* Is it due by now, the turn's work so far included? Never while a file is loaded. Timers are
+ * looked at after the turn's requests (7.0 ae.c). */
 bool engine_cron_due(const struct engine *);
 
 /* Attaches a replica that is in sync at the present offset; returns its slot or -1. The first one
@@ -160,7 +160,8 @@ void engine_pipe(struct engine *, uint64_t bytes, bool last);
 void engine_pipe_taken(struct engine *, int replica);
 
 /* While a file is being loaded the server answers -LOADING and runs no cron. Each turn loads 2 MiB
- * of it (loading-process-events-interval-bytes), between engine_wake and engine_sleep. */
+ * of it (loading-process-events-interval-bytes), between engine_wake and engine_sleep; the next one
+ * begins as soon as this one's time is over, whether anything has arrived or not. */
 bool engine_is_loading(const struct engine *);
 void engine_load(struct engine *);
 

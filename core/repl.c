@@ -1,7 +1,5 @@
 #include "repl.h"
 
-#define ID_LABEL "replication ids"
-
 int64_t repl_cached_s(const struct engine *engine) {
     return floor_div(engine->host.command_now_ms, 1000);
 }
@@ -105,7 +103,7 @@ void repl_detach(struct engine *engine, int slot) {
     *r = (struct engine_replica){.state = REPLICA_FREE, .server = -1};
     if (!was_attached) return;
     if (--engine->replicas_attached == 0) engine->no_replicas_since_s = repl_cached_s(engine);
-    if (awaited_file) repl_forget_child(engine, slot);
+    if (awaited_file) repl_forget_child(engine);
     repl_listen(engine);
     repl_count_good(engine);
 }

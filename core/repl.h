@@ -61,10 +61,10 @@ void repl_take_ack(struct engine *, int slot, int64_t offset);
 void repl_refuse(struct engine *, int slot);
 
 /* --- repl_sync.c --- */
-void repl_start_sync(struct engine *);             /* if it is time (shouldStartChildReplication) */
-void repl_fork(struct engine *);                   /* for all that wait, now */
-void repl_reap_child(struct engine *);             /* has it ended? then its replicas are online */
-void repl_forget_child(struct engine *, int slot); /* that replica is gone */
+void repl_start_sync(struct engine *);   /* if it is time (shouldStartChildReplication) */
+void repl_fork(struct engine *);         /* for all that wait, now */
+void repl_reap_child(struct engine *);   /* has it ended? then its replicas are online */
+void repl_forget_child(struct engine *); /* a replica that it wrote for is gone */
 
 /* --- repl_replica.c --- */
 void repl_dial(struct engine *);

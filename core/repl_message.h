@@ -39,7 +39,7 @@ struct repl_message {
     bool failover; /* of a PSYNC: the receiver is to become the master */
     bool last;     /* of an RDB: the file is complete with it */
     repl_id id;
-    int64_t offset;
+    int64_t offset; /* of a REPLCONF: the number of the server that speaks */
     uint64_t wire_bytes;
     struct snapshot *snapshot; /* of an RDB that is the last one: what was in the file */
 };

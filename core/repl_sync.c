@@ -126,9 +126,8 @@ void repl_reap_child(struct engine *engine) {
 }
 
 /* The server kills a child that writes for nobody when it next reads the pipe; here at once. */
-void repl_forget_child(struct engine *engine, int slot) {
+void repl_forget_child(struct engine *engine) {
     const struct sink *sink = engine->env.sink;
-    (void)slot;
     if (engine->child.state != CHILD_WRITES) return;
     for (int other = 0; other < REPLICAS_MAX; other++)
         if (engine->replicas[other].state == REPLICA_WAIT_END) return;
