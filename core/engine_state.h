@@ -140,6 +140,7 @@ struct engine {
     struct rng ids;
     struct engine_replica replicas[REPLICAS_MAX]; /* by slot; the same numbers as readers' */
     uint32_t replicas_attached;
+    bool slots_end; /* one is to be closed or freed when the turn ends */
     uint32_t good_replicas;
     int64_t no_replicas_since_s;
     struct sync_child child;

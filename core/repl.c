@@ -114,6 +114,7 @@ void repl_hang_up(struct engine *engine, int slot) {
     sink->hang_up(sink->context, slot);
     repl_detach(engine, slot);
     engine->replicas[slot].state = REPLICA_CLOSED;
+    engine->slots_end = true;
 }
 
 void repl_hang_up_all(struct engine *engine) {
@@ -122,6 +123,7 @@ void repl_hang_up_all(struct engine *engine) {
 }
 
 void repl_end_turn(struct engine *engine) {
+    if (!engine->slots_end) return;
     for (int slot = 0; slot < REPLICAS_MAX; slot++) {
         struct engine_replica *r = &engine->replicas[slot];
         if (r->closes_soon) {
@@ -130,6 +132,7 @@ void repl_end_turn(struct engine *engine) {
         }
         if (r->state == REPLICA_CLOSED) r->state = REPLICA_FREE;
     }
+    engine->slots_end = false;
 }
 
 /* Online, and heard of at most min-replicas-max-lag seconds ago (refreshGoodSlavesCount). */

@@ -36,6 +36,7 @@ static void check_limits(struct engine *engine, int slot) {
     uint64_t used = backlog_reader_memory(&engine->backlog, slot), hard = hard_limit(engine);
     bool soft = is_over_soft(engine, r, used);
     r->closes_soon = soft || (hard > 0 && used >= hard);
+    engine->slots_end |= r->closes_soon;
 }
 
 void repl_check_limits(void *context) {

@@ -163,6 +163,7 @@ static void check_replicas(const struct engine *engine) {
         ASSERT(engine->backlog.readers[slot].attached == is_fed);
         ASSERT(r->attached == (is_fed || r->state == REPLICA_WAIT_START));
         ASSERT(r->ack_offset <= engine->backlog.master_repl_offset || !r->attached);
+        ASSERT(engine->slots_end || (!r->closes_soon && r->state != REPLICA_CLOSED));
         attached += r->attached;
     }
     ASSERT(attached == engine->replicas_attached);
