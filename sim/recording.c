@@ -83,7 +83,7 @@ bool recording_load(struct recording *r, const struct recording_order *order) {
         say("%s: expected a file in UTF-8", order->path);
         return false;
     }
-    if (order->has_seed) r->scenario->seed = order->seed;
+    if (order->has_seed) scenario_set_seed(r->scenario, order->seed);
     for (uint32_t i = 0; i < r->scenario->note_count; i++) note_add(r, r->scenario->notes[i]);
     return expectations_load(r);
 }

@@ -208,3 +208,5 @@ void scenario_destroy(struct scenario *s) {
     free(s->variant);
     free(s);
 }
+
+void scenario_set_seed(struct scenario *s, uint64_t seed) { s->seed = seed; }

@@ -17,13 +17,33 @@ struct outage {
     ns_t at_ns, for_ns;
 };
 
+/* One direction of a connection. What flies takes its latency, and its jitter more; order is kept.
+ */
 struct link_config {
     ns_t latency_ns;
-    ns_t jitter_ns; /* each segment is late by uniform [0, jitter] more; order is kept */
+    ns_t jitter_ns;                /* uniform [0, jitter] */
+    struct distribution latency;   /* NONE: latency_ns; else drawn for each segment instead */
+    struct distribution jitter;    /* NONE: jitter_ns; else drawn instead */
     uint64_t bandwidth_bits_per_s; /* 0: unlimited */
     uint64_t socket_buffer_bytes;  /* what the sender's socket takes beyond what has arrived */
-    struct outage *outages;        /* sorted, disjoint */
+    struct outage *outages;        /* sorted, disjoint; scheduled and random ones alike */
     uint32_t outage_count;
+};
+
+enum link_way { WAY_DOWN = 1, WAY_UP = 2, WAY_BOTH = WAY_DOWN | WAY_UP };
+
+struct planned_outage {
+    struct outage span;
+    enum link_way way;
+};
+
+/* Where the outages of both directions come from. Random ones: so long after the end of the last,
+ * for so long, drawn with the scenario's seed and the server's name (scenario_set_seed). */
+struct outage_plan {
+    struct planned_outage *planned;
+    uint32_t planned_count;
+    struct distribution every_ns, for_ns; /* NONE: no random ones */
+    enum link_way way;                    /* of the random ones */
 };
 
 struct server_config {
@@ -32,9 +52,14 @@ struct server_config {
     const struct allocator *allocator;
     const struct price_table *prices;
     struct engine_config engine; /* is_replica set from replica-of */
-    us_t clock_offset_us;        /* its wall clock minus the run's */
-    int master;                  /* index of the server it replicates, or -1 */
-    struct link_config link;     /* from its master */
+    us_t clock_offset_us;        /* its wall clock minus the run's, at the start */
+    int64_t clock_drift_ppb;     /* ns that its wall clock gains in each second of the run */
+    int master;                  /* index of the server it replicates, or -1; it may be a replica */
+    bool has_link;               /* the file says what its link is like: it may become a replica */
+    struct link_config link;     /* from its master; a master's is for when it follows another */
+    struct link_config link_up;  /* to its master: acknowledgements. Same outages unless planned
+                                    one-way */
+    struct outage_plan outage_plan;
 };
 
 struct population_config {
@@ -97,7 +122,15 @@ struct client_config {
     uint8_t db;
 };
 
-enum event_kind { EVENT_COMMAND, EVENT_CUT, EVENT_HEAL, EVENT_CLOCK_STEP };
+enum event_kind {
+    EVENT_COMMAND,
+    EVENT_CUT, /* the link of `server` is down, both ways, until it is healed */
+    EVENT_HEAL,
+    EVENT_CLOCK_STEP, /* the wall clock of `server` jumps by step_us */
+    EVENT_RESET,      /* the connection of `server` to its master breaks: both ends notice */
+    EVENT_FREEZE,     /* `server` stops where it is, as by SIGSTOP, until it is thawed */
+    EVENT_THAW
+};
 
 struct event_config {
     ns_t at_ns;
@@ -111,6 +144,14 @@ struct event_config {
 struct expectation_config { /* parsed by expect.h */
     char *text;
     int line, column;
+};
+
+/* A watcher outside of all servers: when `watch` has been silent for down_after_ns, `promote`
+ * becomes a master, and after clients_after_ns more clients go to it. */
+struct failover_config {
+    bool present;
+    uint32_t watch, promote; /* servers */
+    ns_t down_after_ns, clients_after_ns;
 };
 
 struct profile; /* profile.h */
@@ -129,6 +170,7 @@ struct scenario {
     uint32_t client_count;
     struct event_config *events; /* sorted by time, file order among equals */
     uint32_t event_count;
+    struct failover_config failover;
     struct expectation_config *expectations;
     uint32_t expectation_count;
     char **variants; /* names, in file order */
@@ -159,6 +201,9 @@ struct scenario *scenario_parse(const char *bytes, size_t length, const char *pa
                                 const char *directory, const char *variant,
                                 struct scenario_error *);
 void scenario_destroy(struct scenario *);
+
+/* Another seed than the file's: random outages are drawn again. */
+void scenario_set_seed(struct scenario *, uint64_t seed);
 
 /* `lapse list scenario-keys`: every key with type, unit, default, range and one line of help, as a
  * commented YAML reference scenario that loads. */

@@ -161,6 +161,11 @@ static void world_on_timed(struct world *world, const struct event *event) {
     case EVENT_CLOCK_STEP:
         timed->server->wall_offset_us += timed->config->step_us;
         break;
+    case EVENT_RESET:
+    case EVENT_FREEZE:
+    case EVENT_THAW:
+        ASSERT(false); /* no scenario can say these yet */
+        break;
     }
 }
 
