@@ -138,3 +138,14 @@ uint64_t fixed_exp_negative(uint64_t y) {
     uint64_t g = rest - (index << (FIXED_BITS - 6));
     return fixed_multiply(exp_table[index], exp_series(g)) >> halvings;
 }
+
+/* exp(y) = 2^k * exp(rest) = 2^(k + 1) * exp(rest - ln 2), of which the last is in [1/2, 1). */
+uint64_t fixed_scale_exp(uint64_t whole, uint64_t y) {
+    uint64_t doublings = y / LN2 + 1;
+    if (whole == 0) return 0;
+    if (doublings > 64) return UINT64_MAX;
+    wide_t product = (wide_t)whole * fixed_exp_negative(LN2 - y % LN2); /* < 2^120 */
+    product = doublings <= FIXED_BITS ? product >> (FIXED_BITS - doublings)
+                                      : product << (doublings - FIXED_BITS);
+    return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
+}

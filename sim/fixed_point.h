@@ -26,4 +26,7 @@ uint64_t fixed_ln(uint64_t x);
 /* exp(-y) for any Q56 y. */
 uint64_t fixed_exp_negative(uint64_t y);
 
+/* A whole number times exp(y), rounded down to a whole number; UINT64_MAX when it is more. */
+uint64_t fixed_scale_exp(uint64_t whole, uint64_t y);
+
 #endif

@@ -92,10 +92,20 @@ static void link_pass_outages(const struct link *link, struct segment *segment, 
 
 /* ---- sending ---- */
 
+static ns_t link_draw_jitter(struct link *link) {
+    const struct link_config *config = link->config;
+    if (config->jitter.kind != DISTRIBUTION_NONE)
+        return distribution_draw(&config->jitter, &link->rng);
+    if (config->jitter_ns == 0) return 0;
+    return (ns_t)rng_below(&link->rng, (uint64_t)config->jitter_ns + 1);
+}
+
 static ns_t link_draw_delay(struct link *link) {
-    ns_t jitter = link->config->jitter_ns;
-    if (jitter == 0) return link->config->latency_ns;
-    return link->config->latency_ns + (ns_t)rng_below(&link->rng, (uint64_t)jitter + 1);
+    const struct link_config *config = link->config;
+    ns_t latency = config->latency_ns;
+    if (config->latency.kind != DISTRIBUTION_NONE)
+        latency = distribution_draw(&config->latency, &link->rng);
+    return latency + link_draw_jitter(link);
 }
 
 /* bytes * 8 / bandwidth, rounded up: a link is never faster than its bandwidth. */

@@ -5,10 +5,14 @@
 #include "distribution.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixed_point.h"
+#include "normal.h"
 #include "support.h"
+
+__extension__ typedef unsigned __int128 u128;
 
 #define DRAWS 1000000
 
@@ -36,6 +40,167 @@ START_TEST(ln_and_exp_are_exact_to_2_48) {
     ck_assert_uint_eq(fixed_ln(1), 0);
     ck_assert_uint_eq(fixed_exp_negative(0), FIXED_ONE);
     ck_assert_uint_eq(fixed_exp_negative(UINT64_MAX), 0);
+}
+END_TEST
+
+START_TEST(a_number_times_exp_is_exact_to_2_45) {
+    struct rng rng = rng_seed(8);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t x = rng_next(&rng) >> rng_below(&rng, 64), y = rng_below(&rng, 40 * FIXED_ONE);
+        long double exact = (long double)x * expl((long double)y / FIXED_ONE);
+        uint64_t got = fixed_scale_exp(x, y);
+        if (exact > 0x1p64L)
+            ck_assert_uint_eq(got, UINT64_MAX);
+        else
+            ck_assert(fabsl((long double)got - exact) <= 1 + exact * 0x1p-45L);
+    }
+    ck_assert_uint_eq(fixed_scale_exp(7, 0), 7);
+    ck_assert_uint_eq(fixed_scale_exp(0, UINT64_MAX), 0);
+    ck_assert_uint_eq(fixed_scale_exp(1, UINT64_MAX), UINT64_MAX);
+}
+END_TEST
+
+/* Printed quantiles of the standard normal law, to six digits (any table has them). The table of
+ * normal.c holds the quarter itself; between two entries it is off by up to 300 millionths. */
+START_TEST(normal_quantiles_are_those_of_the_printed_table) {
+    static const struct {
+        uint64_t per_million; /* below it */
+        int64_t z;            /* millionths */
+    } printed[] = {{500000, 0},       {750000, 674490},  {800000, 841621},  {900000, 1281552},
+                   {950000, 1644854}, {975000, 1959964}, {990000, 2326348}, {995000, 2575829},
+                   {999000, 3090232}, {999900, 3719016}, {999990, 4264891}};
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
+        uint64_t u = (uint64_t)((((u128)printed[i].per_million << 64) - 1) / 1000000);
+        int64_t z = normal_quantile(u), mirrored = normal_quantile(~u);
+        ck_assert_msg(llabs(z - printed[i].z) <= 300, "%d: %lld", (int)i, (long long)z);
+        ck_assert_int_eq(mirrored, -z);
+    }
+    ck_assert_int_eq(normal_quantile((UINT64_C(3) << 62) - 1), 674490);
+    ck_assert_int_eq(normal_quantile(0), -normal_quantile(UINT64_MAX));
+}
+END_TEST
+
+/* Everywhere: the tail beyond z, by libm, is what was asked for. A z off by 0.0003 bends the tail
+ * by 0.0003 * density / tail, and that ratio is below z + 1. */
+START_TEST(normal_quantiles_invert_the_normal_law) {
+    struct rng rng = rng_seed(9);
+    int64_t below = normal_quantile(0);
+    for (int i = 0; i < 200000; i++) {
+        uint64_t tail = rng_next(&rng) >> (1 + rng_below(&rng, 24));
+        if (tail < UINT64_C(1) << 39) continue; /* one in 2^25: the last value stands */
+        long double z = (long double)normal_quantile(~tail) / NORMAL_ONE;
+        long double p = ((long double)tail + 1) * 0x1p-64L, got = erfcl(z / sqrtl(2)) / 2;
+        ck_assert_msg(fabsl(got / p - 1) < 0.0003L * (z + 1), "%Lg for %Lg", got, p);
+    }
+    for (uint64_t u = 0; u < 65536; u++) { /* and it never falls */
+        int64_t z = normal_quantile(u << 48);
+        ck_assert_int_le(below, z);
+        below = z;
+    }
+}
+END_TEST
+
+/* ln(80 / 10) / 2.326348 = 2.079442 / 2.326348 = 0.893865 */
+#define MEDIAN INT64_C(10000000)
+
+static struct distribution lognormal(int64_t p99) {
+    return (struct distribution){.kind = DISTRIBUTION_LOGNORMAL,
+                                 .high = INT64_MAX,
+                                 .middle = MEDIAN,
+                                 .sigma = lognormal_sigma(MEDIAN, p99)};
+}
+
+START_TEST(sigma_follows_from_median_and_p99) {
+    ck_assert(fabsl((long double)lognormal_sigma(MEDIAN, 8 * MEDIAN) / FIXED_ONE - 0.893865L) <
+              0.000001L);
+    ck_assert_uint_eq(lognormal_sigma(MEDIAN, MEDIAN), 0);
+    struct distribution d = lognormal(MEDIAN);
+    struct rng rng = rng_seed(10);
+    for (int i = 0; i < 100; i++) ck_assert_int_eq(distribution_draw(&d, &rng), MEDIAN);
+}
+END_TEST
+
+/* Draws fall into cells parted by the exact quantiles: median * exp(0.893865 * z).
+ *   z      -1.281552   -0.674490   0      0.674490   1.281552   2.326348
+ *   below       0.10        0.25   0.50      0.75       0.90       0.99
+ *   in ns    3180539     5472208   1e7   18274160   31441211   80000000 */
+START_TEST(lognormal_draws_have_the_quantiles_of_their_law) {
+    static const long double z[] = {-1.2815516L, -0.6744898L, 0,
+                                    0.6744898L,  1.2815516L,  2.3263479L};
+    static const long double p[] = {0.10L, 0.15L, 0.25L, 0.25L, 0.15L, 0.09L, 0.01L};
+    static const int64_t printed[] = {3180539, 5472208, 10000000, 18274160, 31441211, 80000000};
+    struct distribution d = lognormal(8 * MEDIAN);
+    struct rng rng = rng_seed(11);
+    uint64_t seen[7] = {0};
+    int64_t edges[6];
+    for (int i = 0; i < 6; i++) {
+        edges[i] = (int64_t)(MEDIAN * expl(0.893865L * z[i]));
+        ck_assert_int_le(llabs(edges[i] - printed[i]), printed[i] / 100000);
+    }
+    for (int i = 0; i < DRAWS; i++) {
+        int64_t value = distribution_draw(&d, &rng);
+        int cell = 0;
+        while (cell < 6 && value >= edges[cell]) cell++;
+        seen[cell]++;
+    }
+    check_fit(seen, p, 7);
+}
+END_TEST
+
+/* The mean is median * exp(sigma^2 / 2) = 10 ms * exp(0.399497) = 14.9107 ms and the deviation is
+ * mean * sqrt(exp(sigma^2) - 1) = 14.9107 * 1.1060 = 16.492 ms; of 10^5 draws the mean deviates by
+ * 0.0522 ms. Five of these over 20 seeds; cutting off at 5.42 sigma takes less than 10^-5 away. */
+START_TEST(lognormal_means_stay_in_bounds_for_many_seeds) {
+    struct distribution d = lognormal(8 * MEDIAN);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct rng rng = rng_seed(test_seed() + seed);
+        long double sum = 0;
+        for (int i = 0; i < 100000; i++) sum += (long double)distribution_draw(&d, &rng);
+        long double mean = sum / 100000;
+        ck_assert_msg(fabsl(mean - 14910700) < 5 * 52200, "seed %d: %Lf", (int)seed, mean);
+    }
+}
+END_TEST
+
+START_TEST(lognormal_and_exponential_draws_end_at_their_bounds) {
+    struct distribution d = lognormal(1000 * MEDIAN), e = {.kind = DISTRIBUTION_EXPONENTIAL};
+    d.low = MEDIAN / 2, d.high = 2 * MEDIAN;
+    e.low = 5, e.high = 20, e.middle = 10;
+    struct rng rng = rng_seed(12);
+    bool low = false, high = false, e_low = false, e_high = false;
+    for (int i = 0; i < 1000; i++) {
+        int64_t value = distribution_draw(&d, &rng), wait = distribution_draw(&e, &rng);
+        ck_assert(d.low <= value && value <= d.high && e.low <= wait && wait <= e.high);
+        low |= value == d.low, high |= value == d.high;
+        e_low |= wait == e.low, e_high |= wait == e.high;
+    }
+    ck_assert(low && high && e_low && e_high);
+    struct distribution huge = lognormal(1000 * MEDIAN); /* no overflow on the way to the bound */
+    huge.middle = INT64_MAX;
+    for (int i = 0; i < 1000; i++) ck_assert_int_ge(distribution_draw(&huge, &rng), 0);
+}
+END_TEST
+
+START_TEST(empirical_draws_follow_the_weights_of_the_file) {
+    struct weighted_value *values = malloc(5 * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    memcpy(values, (struct weighted_value[]){{30, 5}, {10, 50}, {20, 20}, {10, 20}, {30, 5}},
+           5 * sizeof *values);
+    struct distribution d = empirical_create(values, 5), copy = distribution_copy(&d);
+    ck_assert_uint_eq(d.mix_count, 3);
+    ck_assert_uint_eq(d.mix_weight, 100);
+    distribution_release(&d);
+    struct rng rng = rng_seed(13);
+    uint64_t seen[3] = {0};
+    static const long double p[] = {0.7L, 0.2L, 0.1L};
+    for (int i = 0; i < DRAWS; i++) {
+        int64_t value = distribution_draw(&copy, &rng);
+        ck_assert(value == 10 || value == 20 || value == 30);
+        seen[value / 10 - 1]++;
+    }
+    check_fit(seen, p, 3);
+    distribution_release(&copy);
+    ck_assert_int_eq(copy.kind, DISTRIBUTION_NONE);
 }
 END_TEST
 
@@ -144,6 +309,14 @@ int main(void) {
     Suite *suite = suite_create("distribution");
     TCase *tcase = tcase_create("distribution");
     tcase_add_test(tcase, ln_and_exp_are_exact_to_2_48);
+    tcase_add_test(tcase, a_number_times_exp_is_exact_to_2_45);
+    tcase_add_test(tcase, normal_quantiles_are_those_of_the_printed_table);
+    tcase_add_test(tcase, normal_quantiles_invert_the_normal_law);
+    tcase_add_test(tcase, sigma_follows_from_median_and_p99);
+    tcase_add_test(tcase, lognormal_draws_have_the_quantiles_of_their_law);
+    tcase_add_test(tcase, lognormal_means_stay_in_bounds_for_many_seeds);
+    tcase_add_test(tcase, lognormal_and_exponential_draws_end_at_their_bounds);
+    tcase_add_test(tcase, empirical_draws_follow_the_weights_of_the_file);
     tcase_add_test(tcase, a_constant_draws_nothing);
     tcase_add_test(tcase, uniform_includes_both_ends_and_is_flat);
     tcase_add_test(tcase, a_mix_follows_its_weights);
