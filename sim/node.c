@@ -91,7 +91,7 @@ void node_init(struct node *node, const struct node_env *env, const struct serve
     *node = (struct node){.config = config,
                           .env = env,
                           .index = index,
-                          .wall_offset_us = config->clock_offset_us,
+                          .clock = {config->clock_offset_us, config->clock_drift_ppb},
                           .cron_event_ns = -1,
                           .ack_offset = -1,
                           .get = command_find("get", 3)};
@@ -120,8 +120,7 @@ void node_release(struct node *node) {
 }
 
 struct instant node_instant(const struct node *node, ns_t now_ns) {
-    return (struct instant){now_ns,
-                            node->env->start_wall_us + node->wall_offset_us + now_ns / NS_PER_US};
+    return (struct instant){now_ns, clock_wall_us(&node->clock, node->env->start_wall_us, now_ns)};
 }
 
 ms_t node_wall_ms(const struct node *node, ns_t now_ns) {

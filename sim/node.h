@@ -6,6 +6,7 @@
 #ifndef LAPSE_SIM_NODE_H
 #define LAPSE_SIM_NODE_H
 
+#include "clock.h"
 #include "engine.h"
 #include "event_queue.h"
 #include "inbox.h"
@@ -29,7 +30,7 @@ struct node {
     const struct server_config *config;
     const struct node_env *env;
     uint32_t index;
-    us_t wall_offset_us; /* its wall clock minus the run's; clock steps change it */
+    struct clock clock; /* its wall clock; steps change it */
     struct engine *engine;
     struct sink sink;
     struct observer observer;

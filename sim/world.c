@@ -159,7 +159,7 @@ static void world_on_timed(struct world *world, const struct event *event) {
         feed_heal(feed, event->at_ns);
         break;
     case EVENT_CLOCK_STEP:
-        timed->server->wall_offset_us += timed->config->step_us;
+        clock_step(&timed->server->clock, timed->config->step_us);
         break;
     case EVENT_RESET:
     case EVENT_FREEZE:
