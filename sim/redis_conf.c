@@ -34,6 +34,8 @@ static const struct directive directives[] = {
     {directive, DIRECTIVE_##kind, offsetof(struct engine_config, field), initial, RANGE_##field},
     DIRECTIVE_LIST(X)
 #undef X
+        {"client-output-buffer-limit", DIRECTIVE_LIMIT, 0, 0, 0, INT64_C(1) << 50,
+         "a replica that lags so far is dropped: hard, soft and its seconds"},
 };
 
 #define DIRECTIVE_COUNT (sizeof directives / sizeof *directives)
@@ -68,6 +70,10 @@ void redis_conf_expected(const struct directive *directive, struct phrase *phras
         phrase_add(phrase, "yes or no");
         return;
     }
+    if (directive->kind == DIRECTIVE_LIMIT) {
+        phrase_add(phrase, "a class, two sizes and seconds such as %s", REDIS_CONF_LIMIT_EXAMPLE);
+        return;
+    }
     char low[48], high[48];
     units_print(unit_of(directive), directive->low, low, sizeof low);
     units_print(unit_of(directive), directive->high, high, sizeof high);
@@ -90,8 +96,93 @@ static bool set_flag(int64_t *field, const struct directive *directive, const ch
     return false;
 }
 
+static void ignore(struct redis_conf_ignored *ignored, const char *name, size_t length) {
+    if (length > 60) length = 60;
+    for (uint32_t i = 0; i < ignored->count; i++)
+        if (same_word(ignored->names[i], name, length)) return;
+    ignored->names =
+        heap_grow(ignored->names, &ignored->capacity, ignored->count, sizeof *ignored->names);
+    char *copy = heap_text(name, length);
+    for (size_t i = 0; i < length; i++) {
+        if (copy[i] >= 'A' && copy[i] <= 'Z') copy[i] = (char)(copy[i] + 32);
+        if (copy[i] < 32 || copy[i] > 126) copy[i] = '?';
+    }
+    ignored->names[ignored->count++] = copy;
+}
+
+/* One size or count of a limit, in `high`. */
+static bool read_limit(enum unit_kind kind, const struct words *words, uint32_t index, int64_t high,
+                       int64_t *number, struct phrase *phrase) {
+    const char *word = word_at(words, index);
+    size_t length = word_length(words, index);
+    if (!units_parse(kind, word, length, number, phrase)) return false;
+    if (*number >= 0 && *number <= high) return true;
+    phrase_add(phrase, "%s is out of range; expected %s", quote(word, length).text,
+               units_expected(kind));
+    return false;
+}
+
+/* Class, hard, soft, seconds. */
+static bool set_limit(struct engine_config *config, const struct directive *directive,
+                      const struct words *words, uint32_t first, struct redis_conf_ignored *ignored,
+                      struct phrase *phrase) {
+    static const char *const classes[] = {"replica", "normal", "pubsub", "slave", NULL};
+    const char *class = word_at(words, first);
+    size_t length = word_length(words, first);
+    int64_t hard, soft, seconds;
+    int at = 0;
+    while (classes[at] && !same_word(classes[at], class, length)) at++;
+    if (!classes[at]) {
+        phrase_add(phrase, "unknown class %s", quote(class, length).text);
+        phrase_add_choice(phrase, class, length, classes);
+        return false;
+    }
+    if (!read_limit(UNIT_MEMORY, words, first + 1, directive->high, &hard, phrase) ||
+        !read_limit(UNIT_MEMORY, words, first + 2, directive->high, &soft, phrase) ||
+        !read_limit(UNIT_COUNT, words, first + 3, INT32_MAX, &seconds, phrase))
+        return false;
+    if (at == 1 || at == 2) {
+        char name[60];
+        int wrote = snprintf(name, sizeof name, "%s %s", directive->name, classes[at]);
+        ignore(ignored, name, (size_t)wrote);
+        return true;
+    }
+    config->obuf_hard_bytes = (uint64_t)hard;
+    config->obuf_soft_bytes = (uint64_t)soft;
+    config->obuf_soft_s = seconds;
+    return true;
+}
+
+static bool set_limits(struct engine_config *config, const struct directive *directive,
+                       const struct words *words, uint32_t first,
+                       struct redis_conf_ignored *ignored, struct phrase *phrase) {
+    uint32_t count = words->count - first;
+    phrase_add(phrase, "%s: ", directive->name);
+    if (count == 0 || count % 4 != 0) {
+        phrase_add(phrase, "%u values; expected ", count);
+        redis_conf_expected(directive, phrase);
+        return false;
+    }
+    for (uint32_t i = first; i < words->count; i += 4)
+        if (!set_limit(config, directive, words, i, ignored, phrase)) return false;
+    return true;
+}
+
+static bool set_limits_line(struct engine_config *config, const struct directive *directive,
+                            const char *value, size_t length, struct redis_conf_ignored *ignored,
+                            struct phrase *phrase) {
+    struct words words;
+    bool fine = words_split(&words, value, length, phrase) &&
+                set_limits(config, directive, &words, 0, ignored, phrase);
+    words_release(&words);
+    return fine;
+}
+
 bool redis_conf_set(struct engine_config *config, const struct directive *directive,
-                    const char *value, size_t length, struct phrase *phrase) {
+                    const char *value, size_t length, struct redis_conf_ignored *ignored,
+                    struct phrase *phrase) {
+    if (directive->kind == DIRECTIVE_LIMIT)
+        return set_limits_line(config, directive, value, length, ignored, phrase);
     int64_t *field = (int64_t *)(void *)((char *)config + directive->offset), number;
     if (directive->kind == DIRECTIVE_BOOL) return set_flag(field, directive, value, length, phrase);
     phrase_add(phrase, "%s: ", directive->name);
@@ -105,20 +196,6 @@ bool redis_conf_set(struct engine_config *config, const struct directive *direct
     return true;
 }
 
-static void ignore(struct redis_conf_ignored *ignored, const char *name, size_t length) {
-    if (length > 60) length = 60;
-    for (uint32_t i = 0; i < ignored->count; i++)
-        if (same_word(ignored->names[i], name, length)) return;
-    ignored->names =
-        heap_grow(ignored->names, &ignored->capacity, ignored->count, sizeof *ignored->names);
-    char *copy = heap_text(name, length);
-    for (size_t i = 0; i < length; i++) {
-        if (copy[i] >= 'A' && copy[i] <= 'Z') copy[i] = (char)(copy[i] + 32);
-        if (copy[i] < 33 || copy[i] > 126) copy[i] = '?';
-    }
-    ignored->names[ignored->count++] = copy;
-}
-
 static bool read_directive(const struct words *words, struct engine_config *config,
                            struct redis_conf_ignored *ignored, struct phrase *phrase) {
     const struct directive *directive = redis_conf_find(word_at(words, 0), word_length(words, 0));
@@ -126,12 +203,15 @@ static bool read_directive(const struct words *words, struct engine_config *conf
         ignore(ignored, word_at(words, 0), word_length(words, 0));
         return true;
     }
+    if (directive->kind == DIRECTIVE_LIMIT)
+        return set_limits(config, directive, words, 1, ignored, phrase);
     if (words->count != 2) {
         phrase_add(phrase, "%s has %u values; expected one, ", directive->name, words->count - 1);
         redis_conf_expected(directive, phrase);
         return false;
     }
-    return redis_conf_set(config, directive, word_at(words, 1), word_length(words, 1), phrase);
+    return redis_conf_set(config, directive, word_at(words, 1), word_length(words, 1), ignored,
+                          phrase);
 }
 
 /* One line, without its end. */

@@ -105,7 +105,7 @@ static bool load_parts(struct draft *draft, struct tree *tree, const char *varia
     if (!load_variants(draft, tree, variant)) return false;
     if (!load_root(draft, root)) return false;
     return load_populations(draft, root) && load_clients(draft, root) && load_events(draft, root) &&
-           load_expectations(draft, root);
+           load_failover(draft, root) && load_expectations(draft, root);
 }
 
 struct scenario *scenario_parse(const char *bytes, size_t length, const char *path,
@@ -146,10 +146,21 @@ struct scenario *scenario_load(const char *path, const char *variant,
     return scenario;
 }
 
+static void link_release_config(struct link_config *link) {
+    free(link->outages);
+    distribution_release(&link->latency);
+    distribution_release(&link->jitter);
+}
+
 static void servers_release(struct scenario *s) {
     for (uint32_t i = 0; i < s->server_count; i++) {
-        free(s->servers[i].name);
-        free(s->servers[i].link.outages);
+        struct server_config *server = &s->servers[i];
+        free(server->name);
+        link_release_config(&server->link);
+        link_release_config(&server->link_up);
+        free(server->outage_plan.planned);
+        distribution_release(&server->outage_plan.every_ns);
+        distribution_release(&server->outage_plan.for_ns);
     }
     free(s->servers);
 }
@@ -160,8 +171,8 @@ static void populations_release(struct scenario *s) {
         free(p->name);
         free(p->pattern_prefix);
         free(p->pattern_suffix);
-        free(p->value_bytes.mix);
-        free(p->ttl_ms.mix);
+        distribution_release(&p->value_bytes);
+        distribution_release(&p->ttl_ms);
         free(p->from);
     }
     free(s->populations);
@@ -171,7 +182,7 @@ static void clients_release(struct scenario *s) {
     for (uint32_t i = 0; i < s->client_count; i++) {
         free(s->clients[i].name);
         free(s->clients[i].mix);
-        free(s->clients[i].think_ns.mix);
+        distribution_release(&s->clients[i].think_ns);
     }
     free(s->clients);
 }
@@ -208,5 +219,3 @@ void scenario_destroy(struct scenario *s) {
     free(s->variant);
     free(s);
 }
-
-void scenario_set_seed(struct scenario *s, uint64_t seed) { s->seed = seed; }

@@ -7,8 +7,6 @@
 
 static bool load_mix(struct draft *draft, const struct tree_node *map,
                      struct client_config *client) {
-    static const struct schema_row weights = {SECTION_ROOT, SCHEMA_INTEGER, "weight", .low = 1,
-                                              .high = 1000000000};
     if (map->count == 0 || map->count > MIX_MAX)
         return draft_refuse(draft, map,
                             "mix has %u commands; expected 1 to %d such as {GET {key}: 90}",
@@ -21,7 +19,7 @@ static bool load_mix(struct draft *draft, const struct tree_node *map,
                             sizeof message))
             return draft_refuse(draft, item->key, "%s", message);
         int64_t weight;
-        if (!schema_read_integer(draft, &weights, item->value, &weight)) return false;
+        if (!schema_read_integer(draft, &schema_weight, item->value, &weight)) return false;
         client->mix[i].weight = (uint32_t)weight;
         client->mix_weight += (uint64_t)weight;
     }
@@ -79,14 +77,8 @@ static bool load_keys(struct draft *draft, const struct tree_node *map, const ch
 
 static bool read_zipf(struct draft *draft, const struct tree_node *node,
                       struct client_config *client) {
-    struct phrase phrase = {0};
     int64_t thousandths = 0;
-    char text[64];
-    /* A pure number with up to three decimals: read as a percentage it comes in thousandths. */
-    int wrote = snprintf(text, sizeof text, "%.60s%%", node->text);
-    bool fine = node->kind == TREE_WORD && node->length > 0 && node->length <= 60 &&
-                units_parse(UNIT_PERCENT, text, (size_t)wrote, &thousandths, &phrase);
-    if (!fine || thousandths < 0 || thousandths > 10000)
+    if (!schema_read_thousandths(node, 10000, &thousandths))
         return draft_refuse(draft, node,
                             "zipf is %s; expected an exponent such as 0.99, 0 to 10, at most three "
                             "decimals",

@@ -9,6 +9,20 @@
 #define CONF_BYTES_MAX    (4 << 20)
 #define PROFILE_BYTES_MAX (1 << 20)
 
+/* As many notes as it takes, each a line of a length that one can read. */
+static void note_ignored(struct draft *draft, const char *file, const char *where,
+                         const struct redis_conf_ignored *ignored) {
+    struct phrase phrase = {0};
+    for (uint32_t i = 0; i < ignored->count; i++) {
+        if (phrase.length == 0)
+            phrase_add(&phrase, "%s: of %s not modelled and ignored: ", where, file);
+        phrase_add(&phrase, "%s", ignored->names[i]);
+        bool full = phrase.length > 500 || i + 1 == ignored->count;
+        if (!full) phrase_add(&phrase, ", ");
+        if (full) draft_note(draft, &phrase), phrase = (struct phrase){0};
+    }
+}
+
 static bool load_directives(struct draft *draft, const struct tree_node *map, const char *where,
                             struct engine_config *config) {
     const char *known[64] = {0};
@@ -28,24 +42,15 @@ static bool load_directives(struct draft *draft, const struct tree_node *map, co
             redis_conf_expected(directive, &phrase);
             return draft_refuse_phrase(draft, value, &phrase);
         }
-        if (!redis_conf_set(config, directive, value->text, value->length, &phrase))
-            return draft_refuse_phrase(draft, value, &phrase);
+        struct redis_conf_ignored ignored = {0};
+        bool fine =
+            redis_conf_set(config, directive, value->text, value->length, &ignored, &phrase) ||
+            draft_refuse_phrase(draft, value, &phrase);
+        note_ignored(draft, "config", where, &ignored);
+        redis_conf_release(&ignored);
+        if (!fine) return false;
     }
     return true;
-}
-
-/* As many notes as it takes, each a line of a length that one can read. */
-static void note_ignored(struct draft *draft, const char *file, const char *where,
-                         const struct redis_conf_ignored *ignored) {
-    struct phrase phrase = {0};
-    for (uint32_t i = 0; i < ignored->count; i++) {
-        if (phrase.length == 0)
-            phrase_add(&phrase, "%s: of %s not modelled and ignored: ", where, file);
-        phrase_add(&phrase, "%s", ignored->names[i]);
-        bool full = phrase.length > 500 || i + 1 == ignored->count;
-        if (!full) phrase_add(&phrase, ", ");
-        if (full) draft_note(draft, &phrase), phrase = (struct phrase){0};
-    }
 }
 
 /* Who has a limit relies on it: memory that grows past it is no finding. */
@@ -154,6 +159,19 @@ static bool load_master(struct draft *draft, const struct tree_node *map,
     return false;
 }
 
+/* `clock-offset` is `clock: {offset: }` by another name. */
+static bool check_clock(struct draft *draft, const struct tree_node *map, const char *where,
+                        struct server_config *server) {
+    const struct tree_node *clock = tree_get(map, "clock"), *offset = tree_get(map, "clock-offset");
+    char inside[96];
+    if (!clock || tree_is_blank(clock)) return true;
+    if (offset)
+        return draft_refuse(draft, offset, "%s has both clock and clock-offset; expected one",
+                            where);
+    snprintf(inside, sizeof inside, "%s.clock", where);
+    return schema_fill(draft, SECTION_CLOCK, clock, inside, server);
+}
+
 static bool load_server(struct draft *draft, const struct tree_node *map,
                         struct server_config *server) {
     char where[80];
@@ -161,15 +179,13 @@ static bool load_server(struct draft *draft, const struct tree_node *map,
     server->master = -1;
     if (!schema_fill(draft, SECTION_SERVER, map, where, server)) return false;
     if (!load_config(draft, map, where, server) || !load_master(draft, map, server)) return false;
+    if (!check_clock(draft, map, where, server)) return false;
     const struct tree_node *link = tree_get(map, "link");
-    if (link && server->master < 0)
-        return draft_refuse(draft, link, "%s has a link and no master; expected replica-of: NAME",
-                            where);
     static const struct tree_node blank = {.kind = TREE_MAP};
     struct tree_node silent = blank; /* defaults, told at the server's place */
     silent.line = map->line, silent.column = map->column;
-    return server->master < 0 ||
-           load_link(draft, link && !tree_is_blank(link) ? link : &silent, where, &server->link);
+    server->has_link = link != NULL;
+    return load_link(draft, link && !tree_is_blank(link) ? link : &silent, where, server);
 }
 
 /* Prints a -> b -> a and says so when following masters from here comes back. */
@@ -231,12 +247,6 @@ static bool check_masters(struct draft *draft, const struct tree_node *servers) 
     for (uint32_t i = 0; i < s->server_count; i++) {
         const struct tree_node *place = tree_get(servers->items[i].value, "replica-of");
         int master = s->servers[i].master;
-        if (master >= 0 && s->servers[master].master >= 0)
-            return draft_refuse(draft, place,
-                                "'%s' is a replica itself, and chains of replicas are not modelled "
-                                "yet; expected a master such as '%s'",
-                                s->servers[master].name,
-                                s->servers[s->servers[master].master].name);
         if (master >= 0 &&
             !check_replica_follows(draft, place, &s->servers[i], &s->servers[master]))
             return false;

@@ -54,11 +54,17 @@ bool draft_check_names(struct draft *, const struct tree_node *map, const char *
 /* The parts of a file, in the order in which they are read; each knows those before it. */
 bool load_root(struct draft *, const struct tree_node *root);
 bool load_servers(struct draft *, const struct tree_node *root, const struct scenario_root *);
-bool load_link(struct draft *, const struct tree_node *, const char *where, struct link_config *);
+bool load_link(struct draft *, const struct tree_node *, const char *where, struct server_config *);
 bool load_populations(struct draft *, const struct tree_node *root);
 bool load_clients(struct draft *, const struct tree_node *root);
 bool load_events(struct draft *, const struct tree_node *root);
+bool load_failover(struct draft *, const struct tree_node *root);
 bool load_expectations(struct draft *, const struct tree_node *root);
+
+/* Lays out the outages of a server's link by its plan and the scenario's seed. False when more than
+ * so many are drawn: they are laid out all the same. */
+#define RANDOM_OUTAGES_MAX 10000
+bool scenario_draw_outages(const struct scenario *, struct server_config *);
 
 /* Is this line a command that a server knows, as far as can be told without one? */
 bool template_check_line(const char *line, size_t length, struct phrase *);

@@ -21,11 +21,21 @@ static struct tree_node *child_map(struct draft *draft, struct tree *tree, struc
 static bool lay(struct draft *, struct tree *, struct tree_node *over,
                 const struct tree_node *under, bool nested);
 
-/* A distribution or a mix of commands is one value: a variant's takes its place whole. */
-static bool is_whole(const char *key, size_t length) {
-    static const char *const whole[] = {"ttl", "value", "think", "mix", "popularity"};
+static bool is_word(const char *word, const char *key, size_t length) {
+    return strlen(word) == length && memcmp(word, key, length) == 0;
+}
+
+/* A distribution or a mix of commands is one value: a variant's takes its place whole. The jitter
+ * of a link may be one; that of a population is a map of keys. */
+static bool is_whole(const char *key, size_t length, const struct tree_node *value) {
+    static const char *const whole[] = {"ttl",        "value",   "think", "mix",
+                                        "popularity", "latency", "every", "for"};
+    static const char *const kinds[] = {"uniform", "mix", "lognormal", "exponential", "csv"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strlen(whole[i]) == length && memcmp(whole[i], key, length) == 0) return true;
+        if (is_word(whole[i], key, length)) return true;
+    if (!is_word("jitter", key, length)) return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (tree_get(value, kinds[i])) return true;
     return false;
 }
 
@@ -34,7 +44,7 @@ static bool put(struct draft *draft, struct tree *tree, struct tree_node *map,
                 const struct tree_item *from, const char *key, size_t length) {
     struct tree_item *item = tree_find(map, key, length);
     bool merge = item && item->value->kind == TREE_MAP && from->value->kind == TREE_MAP &&
-                 !is_whole(key, length);
+                 !is_whole(key, length, from->value);
     if (merge) return lay(draft, tree, item->value, from->value, true);
     if (item) {
         item->key = tree_new(tree, TREE_WORD, from->key, key, length);

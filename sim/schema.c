@@ -1,6 +1,7 @@
 #include "schema.h"
 
 #include "bounds.h"
+#include "clock.h"
 
 #define FIELD(type, member)                                                                        \
     .offset = offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
@@ -13,6 +14,8 @@
 
 static const struct schema_choice arrivals[] = {{"poisson", 1}, {"even", 0}, {NULL, 0}};
 static const struct schema_choice resolutions[] = {{"ms", 1}, {"s", 1000}, {NULL, 0}};
+static const struct schema_choice ways[] = {
+    {"both", WAY_BOTH}, {"down", WAY_DOWN}, {"up", WAY_UP}, {NULL, 0}};
 static const struct schema_choice strategies[] = {
 #define X(id, name, help) {name, JITTER_##id},
     JITTER_LIST(X)
@@ -45,16 +48,28 @@ const struct schema_row schema_rows[] = {
     {SECTION_ROOT, SCHEMA_MAP, "populations", .help = "keys by name of the group"},
     {SECTION_ROOT, SCHEMA_MAP, "clients", .help = "who sends requests"},
     {SECTION_ROOT, SCHEMA_LIST, "events", .help = "what happens once, at a moment"},
+    {SECTION_ROOT, SCHEMA_MAP, "failover",
+     .help = "a watcher that promotes a replica when its master falls silent"},
     {SECTION_ROOT, SCHEMA_MAP, "variants",
      .help = "named sets of overrides: dotted paths or nested maps laid over this file"},
     {SECTION_ROOT, SCHEMA_LIST, "expect",
      .help = "what must hold at the end: AGGREGATE(SERVER.COLUMN) < VALUE, or SERVER.COLUMN of the "
              "summary"},
 
+    {SECTION_FAILOVER, SCHEMA_SERVER, "watch", FIELD(failover_config, watch), .example = "master",
+     .flags = SCHEMA_REQUIRED, .help = "the master"},
+    {SECTION_FAILOVER, SCHEMA_NS, "down-after", FIELD(failover_config, down_after_ns), .low = 1,
+     .high = DURATION_MAX, .initial = "5s", .help = "silent for so long, it counts as down"},
+    {SECTION_FAILOVER, SCHEMA_SERVER, "promote", FIELD(failover_config, promote),
+     .example = "replica", .flags = SCHEMA_REQUIRED, .help = "the replica that takes its place"},
+    {SECTION_FAILOVER, SCHEMA_NS, "clients-after", FIELD(failover_config, clients_after_ns),
+     .high = DURATION_MAX, .initial = "1s",
+     .help = "from then on until its clients go to the new master"},
+
     {SECTION_SERVER, SCHEMA_ANY, "replica-of", .example = "master", .flags = SCHEMA_REPLICA,
-     .help = "the master it replicates"},
+     .help = "the server it replicates, a master or a replica"},
     {SECTION_SERVER, SCHEMA_MAP, "link", .flags = SCHEMA_REPLICA,
-     .help = "the network from its master"},
+     .help = "the network to its master; of a master for when it becomes a replica"},
     {SECTION_SERVER, SCHEMA_ENGINE, "engine", FIELD(server_config, generation),
      .example = "redis-7.0", .flags = SCHEMA_INHERITED, .help = "instead of the scenario's"},
     {SECTION_SERVER, SCHEMA_ALLOCATOR, "allocator", FIELD(server_config, allocator),
@@ -66,13 +81,21 @@ const struct schema_row schema_rows[] = {
     {SECTION_SERVER, SCHEMA_MAP, "config",
      .help = "directives as in redis.conf, over those of the file"},
     {SECTION_SERVER, SCHEMA_US, "clock-offset", FIELD(server_config, clock_offset_us),
-     .low = -DURATION_MAX, .high = DURATION_MAX, .initial = "0ms",
-     .help = "its wall clock minus the run's"},
+     .low = -DURATION_MAX, .high = DURATION_MAX, .example = "0ms",
+     .flags = SCHEMA_INHERITED | SCHEMA_ASIDE, .help = "instead of clock: its offset"},
+    {SECTION_SERVER, SCHEMA_MAP, "clock", .help = "its wall clock; monotonic time is the run's"},
 
-    {SECTION_LINK, SCHEMA_NS, "latency", FIELD(link_config, latency_ns), .high = DAY_NS,
-     .initial = "1ms", .help = "one way"},
-    {SECTION_LINK, SCHEMA_NS, "jitter", FIELD(link_config, jitter_ns), .high = DAY_NS,
-     .initial = "0ms", .help = "later by up to that much, uniform; order is kept"},
+    {SECTION_CLOCK, SCHEMA_US, "offset", FIELD(server_config, clock_offset_us),
+     .low = -DURATION_MAX, .high = DURATION_MAX, .initial = "0ms",
+     .help = "ahead of the run's at the start, or behind it with a minus"},
+    {SECTION_CLOCK, SCHEMA_DRIFT, "drift", FIELD(server_config, clock_drift_ppb),
+     .low = -CLOCK_DRIFT_MAX_PPB, .high = CLOCK_DRIFT_MAX_PPB, .initial = "0ppm",
+     .help = "what it gains from then on: 20ppm are 20us in each second"},
+
+    {SECTION_LINK, SCHEMA_NS_DRAW, "latency", FIELD(link_config, latency), .high = DAY_NS,
+     .initial = "1ms", .help = "one way; drawn for each piece sent when it is a distribution"},
+    {SECTION_LINK, SCHEMA_NS_DRAW, "jitter", FIELD(link_config, jitter), .high = DAY_NS,
+     .initial = "0ms", .help = "later by up to that much, uniform, or as drawn; order is kept"},
     {SECTION_LINK, SCHEMA_BANDWIDTH, "bandwidth", FIELD(link_config, bandwidth_bits_per_s),
      .literal = "unlimited", .low = 1, .high = 1000 * TERA, .initial = "1gbit/s",
      .help = "of the stream to the replica"},
@@ -80,11 +103,33 @@ const struct schema_row schema_rows[] = {
      .high = TERA, .initial = "2560KiB",
      .help = "what the master's socket takes beyond what has arrived"},
     {SECTION_LINK, SCHEMA_LIST, "outages", .help = "when the link is down"},
+    {SECTION_LINK, SCHEMA_MAP, "random-outages",
+     .help = "and when it is at random, by the scenario's seed"},
+    {SECTION_LINK, SCHEMA_MAP, "up", .help = "the way to its master, where it is not the same"},
 
-    {SECTION_OUTAGE, SCHEMA_NS, "at", FIELD(outage, at_ns), .high = DURATION_MAX, .example = "12s",
+    {SECTION_UP, SCHEMA_NS_DRAW, "latency", FIELD(link_config, latency), .high = DAY_NS,
+     .example = "1ms", .flags = SCHEMA_INHERITED, .help = "default the link's"},
+    {SECTION_UP, SCHEMA_NS_DRAW, "jitter", FIELD(link_config, jitter), .high = DAY_NS,
+     .example = "0ms", .flags = SCHEMA_INHERITED, .help = "default the link's"},
+    {SECTION_UP, SCHEMA_BANDWIDTH, "bandwidth", FIELD(link_config, bandwidth_bits_per_s),
+     .literal = "unlimited", .low = 1, .high = 1000 * TERA, .initial = "unlimited",
+     .help = "of acknowledgements"},
+
+    {SECTION_OUTAGE, SCHEMA_NS, "at", FIELD(planned_outage, span.at_ns), .high = DURATION_MAX, .example = "12s",
      .flags = SCHEMA_REQUIRED, .help = "after the start"},
-    {SECTION_OUTAGE, SCHEMA_NS, "for", FIELD(outage, for_ns), .low = 1, .high = DURATION_MAX,
-     .example = "8s", .flags = SCHEMA_REQUIRED, .help = "how long"},
+    {SECTION_OUTAGE, SCHEMA_NS, "for", FIELD(planned_outage, span.for_ns), .low = 1,
+     .high = DURATION_MAX, .example = "8s", .flags = SCHEMA_REQUIRED, .help = "how long"},
+    {SECTION_OUTAGE, SCHEMA_CHOICE, "way", FIELD(planned_outage, way), .choices = ways,
+     .initial = "both", .help = "down is to the replica, up from it"},
+
+    {SECTION_RANDOM, SCHEMA_NS_DRAW, "every", FIELD(outage_plan, every_ns), .low = 1,
+     .high = DURATION_MAX, .example = "{exponential: 60s}", .flags = SCHEMA_REQUIRED,
+     .help = "from the start, or the end of one, to the next"},
+    {SECTION_RANDOM, SCHEMA_NS_DRAW, "for", FIELD(outage_plan, for_ns), .low = 1,
+     .high = DURATION_MAX, .example = "{uniform: [1s, 5s]}", .flags = SCHEMA_REQUIRED,
+     .help = "how long each is"},
+    {SECTION_RANDOM, SCHEMA_CHOICE, "way", FIELD(outage_plan, way), .choices = ways,
+     .initial = "both", .help = "down is to the replica, up from it"},
 
     {SECTION_POPULATION, SCHEMA_SERVER, "server", FIELD(population_config, server),
      .example = "master", .flags = SCHEMA_INHERITED, .help = "a master; default the first server"},
@@ -165,6 +210,14 @@ const struct schema_row schema_rows[] = {
      .help = "instead of a command: the link to this replica goes down"},
     {SECTION_EVENT, SCHEMA_SERVER, "heal", FIELD(event_config, server), .example = "replica",
      .flags = SCHEMA_INHERITED | SCHEMA_ASIDE, .help = "and comes back"},
+    {SECTION_EVENT, SCHEMA_SERVER, "reset", FIELD(event_config, server), .example = "replica",
+     .flags = SCHEMA_INHERITED | SCHEMA_ASIDE,
+     .help = "the connection of this replica to its master breaks; it may connect again at once"},
+    {SECTION_EVENT, SCHEMA_SERVER, "freeze", FIELD(event_config, server), .example = "master",
+     .flags = SCHEMA_INHERITED | SCHEMA_ASIDE,
+     .help = "this server stops where it is, as by SIGSTOP"},
+    {SECTION_EVENT, SCHEMA_SERVER, "thaw", FIELD(event_config, server), .example = "master",
+     .flags = SCHEMA_INHERITED | SCHEMA_ASIDE, .help = "and goes on"},
     {SECTION_EVENT, SCHEMA_US, "clock-step", FIELD(event_config, step_us), .low = -DURATION_MAX,
      .high = DURATION_MAX, .example = "+30s", .flags = SCHEMA_INHERITED | SCHEMA_ASIDE,
      .help = "the server's wall clock jumps"},

@@ -11,9 +11,13 @@
 
 enum schema_section {
     SECTION_ROOT,       /* struct scenario_root */
+    SECTION_FAILOVER,   /* struct failover_config */
     SECTION_SERVER,     /* struct server_config */
+    SECTION_CLOCK,      /* struct server_config */
     SECTION_LINK,       /* struct link_config */
-    SECTION_OUTAGE,     /* struct outage */
+    SECTION_UP,         /* struct link_config */
+    SECTION_OUTAGE,     /* struct planned_outage */
+    SECTION_RANDOM,     /* struct outage_plan */
     SECTION_POPULATION, /* struct population_config */
     SECTION_JITTER,     /* struct jitter */
     SECTION_LOAD,       /* struct population_config */
@@ -33,6 +37,7 @@ enum schema_kind {
     SCHEMA_BYTES,
     SCHEMA_BANDWIDTH,
     SCHEMA_RATE,
+    SCHEMA_DRIFT, /* ppb */
     SCHEMA_TIME,
     SCHEMA_BYTES_DRAW, /* distributions */
     SCHEMA_MS_DRAW,
@@ -88,6 +93,24 @@ bool schema_fill(struct draft *, enum schema_section, const struct tree_node *ma
 /* One number of a row's kind, in its range. */
 bool schema_read_integer(struct draft *, const struct schema_row *, const struct tree_node *,
                          int64_t *value);
+
+/* A distribution, or a plain value for one that is always the same (schema_draw.c). */
+bool schema_read_draw(struct draft *, const struct schema_row *, const struct tree_node *,
+                      struct distribution *);
+
+/* Values of a row's kind from a CSV, one a line, a weight behind each or none behind any; `unit` is
+ * that of bare numbers, "" for none (schema_samples.c). */
+bool schema_read_samples(struct draft *, const struct schema_row *, const struct tree_node *file,
+                         const char *unit, struct distribution *);
+
+/* A weight: 1 to 10^9. */
+extern const struct schema_row schema_weight;
+
+/* A number of at most three decimals, 0 to `most`, both in thousandths. False without a message. */
+bool schema_read_thousandths(const struct tree_node *, int64_t most, int64_t *thousandths);
+
+enum unit_kind schema_unit(const struct schema_row *);
+int64_t schema_base(const struct schema_row *); /* a field's unit in those of units.h */
 
 /* Only the first half: is it a map (or blank), and does it have no unknown key? */
 bool schema_check_keys(struct draft *, enum schema_section, const struct tree_node *map,

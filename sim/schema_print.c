@@ -25,7 +25,11 @@ static const struct nested {
     {SECTION_ROOT, "expect", SHAPE_LINES, SECTIONS,
      "- \"max(master.stale_percent) <= 100\"\n"
      "- \"p99(master.request_us) < 10s\""},
+    {SECTION_ROOT, "failover", SHAPE_MAP, SECTION_FAILOVER, NULL},
     {SECTION_SERVER, "link", SHAPE_MAP, SECTION_LINK, NULL},
+    {SECTION_SERVER, "clock", SHAPE_MAP, SECTION_CLOCK, NULL},
+    {SECTION_LINK, "up", SHAPE_MAP, SECTION_UP, NULL},
+    {SECTION_LINK, "random-outages", SHAPE_MAP, SECTION_RANDOM, NULL},
     {SECTION_LINK, "outages", SHAPE_LIST, SECTION_OUTAGE, NULL},
     {SECTION_POPULATION, "jitter", SHAPE_MAP, SECTION_JITTER, NULL},
     {SECTION_POPULATION, "load", SHAPE_MAP, SECTION_LOAD, NULL},
@@ -64,6 +68,8 @@ static const char *short_type(const struct schema_row *row) {
         return "bandwidth";
     case SCHEMA_RATE:
         return "rate";
+    case SCHEMA_DRIFT:
+        return "drift";
     case SCHEMA_TIME:
         return "time in UTC";
     case SCHEMA_SERVER:
@@ -108,6 +114,8 @@ static void print_directives(FILE *file, int indent) {
         fprintf(file, "%*s# %s (%s)\n", indent, "", d->help, type.text);
         if (d->kind == DIRECTIVE_BOOL)
             fprintf(file, "%*s%s: %s\n", indent, "", d->name, d->initial ? "yes" : "no");
+        else if (d->kind == DIRECTIVE_LIMIT)
+            fprintf(file, "%*s%s: %s\n", indent, "", d->name, REDIS_CONF_LIMIT_EXAMPLE);
         else
             fprintf(file, "%*s%s: %lld\n", indent, "", d->name, (long long)d->initial);
     }
@@ -166,9 +174,15 @@ static void print_section(FILE *file, enum schema_section section, int indent, b
 void scenario_print_reference(FILE *file) {
     fprintf(file, "# Every key of a scenario: what it is for, what it may be, its default.\n"
                   "# This file is a scenario too. A key behind '# ' excludes one that is shown.\n");
-    static const enum unit_kind kinds[] = {UNIT_DURATION, UNIT_SIZE, UNIT_BANDWIDTH, UNIT_RATE};
+    static const enum unit_kind kinds[] = {UNIT_DURATION, UNIT_SIZE, UNIT_BANDWIDTH, UNIT_RATE,
+                                           UNIT_DRIFT};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         fprintf(file, "# %s\n", units_expected(kinds[i]));
-    fprintf(file, "# A distribution is {uniform: [1s, 5s]} or {mix: {1s: 90, 5s: 10}}.\n");
+    fprintf(
+        file,
+        "# A distribution is {uniform: [1s, 5s]}, {mix: {1s: 90, 5s: 10}}, {exponential: 1s} of\n"
+        "# that mean, {lognormal: {median: 1s, p99: 5s}} (or median and sigma, that of the\n"
+        "# logarithm, 0 to 3), or {csv: FILE} of measured values, one a line, a weight behind\n"
+        "# each if need be (with unit: ms for bare numbers).\n");
     print_section(file, SECTION_ROOT, 0, false, false);
 }

@@ -26,7 +26,7 @@ void schema_words(const struct schema_row *row, const char *words[SCHEMA_WORDS_M
     words[count] = NULL;
 }
 
-static enum unit_kind unit_of(const struct schema_row *row) {
+enum unit_kind schema_unit(const struct schema_row *row) {
     switch (row->kind) {
     case SCHEMA_NS:
     case SCHEMA_US:
@@ -41,13 +41,15 @@ static enum unit_kind unit_of(const struct schema_row *row) {
         return UNIT_BANDWIDTH;
     case SCHEMA_RATE:
         return UNIT_RATE;
+    case SCHEMA_DRIFT:
+        return UNIT_DRIFT;
     default:
         return UNIT_COUNT;
     }
 }
 
 /* Fields in us and ms are written as durations, which are read in ns. */
-static int64_t base_of(const struct schema_row *row) {
+int64_t schema_base(const struct schema_row *row) {
     if (row->kind == SCHEMA_US) return NS_PER_US;
     return row->kind == SCHEMA_MS || row->kind == SCHEMA_MS_DRAW ? NS_PER_MS : 1;
 }
@@ -55,8 +57,8 @@ static int64_t base_of(const struct schema_row *row) {
 void schema_range(const struct schema_row *row, struct phrase *phrase) {
     char low[48], high[48];
     if (row->low == 0 && row->high == 0) return;
-    units_print(unit_of(row), row->low, low, sizeof low);
-    units_print(unit_of(row), row->high, high, sizeof high);
+    units_print(schema_unit(row), row->low, low, sizeof low);
+    units_print(schema_unit(row), row->high, high, sizeof high);
     phrase_add(phrase, row->high == INT64_MAX ? ", at least %s" : ", %s to %s", low, high);
 }
 
@@ -101,7 +103,7 @@ void schema_expected(const struct schema_row *row, struct phrase *phrase) {
         return;
     default:
         if (row->literal) phrase_add(phrase, "%s or ", row->literal);
-        phrase_add(phrase, "%s", units_expected(unit_of(row)));
+        phrase_add(phrase, "%s", units_expected(schema_unit(row)));
         schema_range(row, phrase);
     }
 }
@@ -135,78 +137,23 @@ bool schema_read_integer(struct draft *draft, const struct schema_row *row,
     phrase_add(&phrase, "%s: ", row->key);
     int64_t number;
     if (node->kind != TREE_WORD || tree_is_blank(node)) return refuse_kind(draft, row, node);
-    if (!units_parse(unit_of(row), node->text, node->length, &number, &phrase))
+    if (!units_parse(schema_unit(row), node->text, node->length, &number, &phrase))
         return draft_refuse_phrase(draft, node, &phrase);
-    bool whole = number % base_of(row) == 0;
+    bool whole = number % schema_base(row) == 0;
     if (whole && number >= row->low && number <= row->high) {
-        *value = number / base_of(row);
+        *value = number / schema_base(row);
         return true;
     }
     phrase_add(&phrase, "%s is %s; expected ", quote(node->text, node->length).text,
-               whole                       ? "out of range"
-               : base_of(row) == NS_PER_MS ? "finer than 1ms"
-                                           : "finer than 1us");
+               whole                           ? "out of range"
+               : schema_base(row) == NS_PER_MS ? "finer than 1ms"
+                                               : "finer than 1us");
     schema_expected(row, &phrase);
     return draft_refuse_phrase(draft, node, &phrase);
 }
 
 static bool is_word(const struct tree_node *node, const char *word) {
     return node->kind == TREE_WORD && word && strcmp(node->text, word) == 0;
-}
-
-static bool read_mix(struct draft *draft, const struct schema_row *row,
-                     const struct tree_node *node, struct distribution *d) {
-    static const struct schema_row weights = {SECTION_ROOT, SCHEMA_INTEGER, "weight", .low = 1,
-                                              .high = 1000000000};
-    if (node->kind != TREE_MAP || node->count == 0)
-        return draft_refuse(draft, node,
-                            "%s: mix is %s; expected a map of values and weights such as "
-                            "{32B: 90, 1KiB: 10}",
-                            row->key, node->kind == TREE_MAP ? "empty" : tree_kind_name(node));
-    d->kind = DISTRIBUTION_MIX;
-    d->mix = heap_zero(node->count, sizeof *d->mix);
-    for (uint32_t i = 0; i < node->count; i++, d->mix_count++) {
-        int64_t weight;
-        if (!schema_read_integer(draft, row, node->items[i].key, &d->mix[i].value)) return false;
-        if (!schema_read_integer(draft, &weights, node->items[i].value, &weight)) return false;
-        d->mix[i].weight = (uint32_t)weight;
-        d->mix_weight += (uint64_t)weight;
-    }
-    return true;
-}
-
-static bool read_uniform(struct draft *draft, const struct schema_row *row,
-                         const struct tree_node *node, struct distribution *d) {
-    if (node->kind != TREE_LIST || node->count != 2)
-        return draft_refuse(draft, node, "%s: uniform is not a pair; expected [low, high]",
-                            row->key);
-    d->kind = DISTRIBUTION_UNIFORM;
-    if (!schema_read_integer(draft, row, node->items[0].value, &d->low)) return false;
-    if (!schema_read_integer(draft, row, node->items[1].value, &d->high)) return false;
-    if (d->low <= d->high) return true;
-    return draft_refuse(draft, node->items[0].value,
-                        "%s: the low end is above the high end; expected [low, high]", row->key);
-}
-
-static bool read_distribution(struct draft *draft, const struct schema_row *row,
-                              const struct tree_node *node, struct distribution *d) {
-    static const char *const kinds[] = {"uniform", "mix", NULL};
-    if (is_word(node, row->literal)) return true; /* DISTRIBUTION_NONE */
-    if (node->kind != TREE_MAP) {
-        d->kind = DISTRIBUTION_CONSTANT;
-        return schema_read_integer(draft, row, node, &d->low);
-    }
-    if (node->count != 1)
-        return draft_refuse(draft, node,
-                            "%s: %u keys; expected one, {uniform: [low, high]} or "
-                            "{mix: {value: weight}}",
-                            row->key, node->count);
-    const struct tree_item *item = &node->items[0];
-    if (is_word(item->key, "uniform")) return read_uniform(draft, row, item->value, d);
-    if (is_word(item->key, "mix")) return read_mix(draft, row, item->value, d);
-    struct phrase what = {0};
-    phrase_add(&what, "distribution in %s", row->key);
-    return draft_refuse_word(draft, item->key, what.text, kinds);
 }
 
 static bool read_name(struct draft *draft, const struct schema_row *row,
@@ -281,7 +228,7 @@ static bool read_value(struct draft *draft, const struct schema_row *row,
     case SCHEMA_BYTES_DRAW:
     case SCHEMA_MS_DRAW:
     case SCHEMA_NS_DRAW:
-        return read_distribution(draft, row, node, field);
+        return schema_read_draw(draft, row, node, field);
     default:
         break;
     }

@@ -76,6 +76,11 @@ static const struct unit_row rows[UNIT_KINDS] = {
                     {"k/s", UINT64_C(3600000000), 1},
                     {"M/s", UINT64_C(3600000000000), 1}}},
     [UNIT_PERCENT] = {"a percentage such as 25%", "0.001%", "%", false, {{"%", 1000, 1}}},
+    [UNIT_DRIFT] = {"a drift such as 20ppm or -500ppb (ppb, ppm)",
+                    "1ppb",
+                    "ppm",
+                    false,
+                    {{"ppb", 1, 1}, {"ppm", 1000, 1}}},
     [UNIT_MEMORY] =
         {"a size as in redis.conf such as 1048576, 64kb or 1mb (b, k, kb, m, mb, g, gb)",
          "1b",

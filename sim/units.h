@@ -13,6 +13,7 @@ enum unit_kind {
     UNIT_BANDWIDTH,
     UNIT_RATE,
     UNIT_PERCENT,
+    UNIT_DRIFT,  /* of a clock, in ppb */
     UNIT_MEMORY, /* redis.conf's: 1k = 1000, 1kb = 1024, any case, no unit is bytes */
     UNIT_KINDS
 };

@@ -53,8 +53,13 @@ static bool refuse_parts(struct validation *v) {
     for (uint32_t i = 0; i < s->server_count; i++) {
         if (i > 0 && s->servers[i].master < 0)
             return validate_fail(v, "'%s' is a second master; expected one", s->servers[i].name);
+        if (s->servers[i].master > 0)
+            return validate_fail(v, "'%s' replicates a replica; expected the master",
+                                 s->servers[i].name);
         replicas += s->servers[i].master >= 0;
     }
+    if (s->failover.present)
+        return validate_fail(v, "a failover cannot be played on a real server");
     if (s->servers[0].master >= 0)
         return validate_fail(v, "'%s' is a replica; expected a master first", s->servers[0].name);
     if (replicas > VALIDATE_REPLICAS_MAX)

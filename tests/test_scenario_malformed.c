@@ -18,8 +18,16 @@
 #define ONE(name) "  " name ": {replica-of: a}\n"
 #define EIGHT(name)                                                                                \
     ONE(name "1")                                                                                  \
-    ONE(name "2") ONE(name "3") ONE(name "4") ONE(name "5") ONE(name "6") ONE(name "7")            \
-        ONE(name "8")
+    ONE(name "2")                                                                                  \
+    ONE(name "3") ONE(name "4") ONE(name "5") ONE(name "6") ONE(name "7") ONE(name "8")
+
+/* In line 4, where its value begins in column 30. */
+#define LINK(text)     "name: x\nservers:\n  a: {}\n  b: {replica-of: a, link: {" text "}}\n"
+#define LATENCY(text)  LINK("latency: " text)
+#define SERVER(text)   "name: x\nservers:\n  a: {" text "}\n"
+#define LIMIT(text)    SERVER("config: {client-output-buffer-limit: " text "}")
+#define RANDOM(text)   LINK("random-outages: {" text "}")
+#define FAILOVER(text) GOOD "failover: {" text "}\n"
 
 #define CLIENTS GOOD "clients:\n  c: "
 
@@ -101,11 +109,6 @@ static const struct malformed {
     {"name: x\nservers: {a: {replica-of: a}}\n", ":2:27: ", "replica-of goes round: a -> a", NULL},
     {"name: x\nservers: {a: {replica-of: c}, b: {replica-of: a}, c: {replica-of: b}}\n",
      ":2:27: ", "replica-of goes round: a -> c -> b -> a; expected a master", NULL},
-    {"name: x\nservers: {a: {}, b: {replica-of: a}, c: {replica-of: b}}\n", ":2:54: ",
-     "'b' is a replica itself, and chains of replicas are not modelled yet; expected a master such "
-     "as 'a'",
-     NULL},
-    {"name: x\nservers: {a: {link: {latency: 1ms}}}\n", ":2:21: ", "a link and no master", NULL},
     {"name: x\nservers: {a: {clock-offset: 1ns}}\n", ":2:29: ", "'1ns' is finer than 1us", NULL},
     {"name: x\nservers:\n  a: {}\n" EIGHT("b") EIGHT("c") "  d: {replica-of: a}\n",
      ":20:19: ", "'a' has more than 16 replicas; expected at most that", NULL},
@@ -122,6 +125,99 @@ static const struct malformed {
      ":4:19: ", "'b' has 4 databases and its master 'a' has 16; expected at least as many", NULL},
     {"name: x\nservers:\n  a: {}\n  b: {replica-of: a, engine: redis-5.0}\n", ":4:19: ",
      "'b' is redis-5.0 and would not know every command of its master 'a', which is redis-7.0",
+     NULL},
+    /* links, clocks, limits, failover */
+    {LATENCY("{lognormal: {median: 10ms}}"), ":4:50: ",
+     "latency: lognormal has neither p99 nor sigma; expected {median: VALUE, p99:", NULL},
+    {LATENCY("{lognormal: {p99: 10ms}}"), ":4:50: ", "lognormal has no median; expected", NULL},
+    {LATENCY("{lognormal: 10ms}"), ":4:50: ", "lognormal has no median; expected", NULL},
+    {LATENCY("{lognormal: {median: 10ms, p99: 20ms, sigma: 1}}"),
+     ":4:50: ", "lognormal has both p99 and sigma", NULL},
+    {LATENCY("{lognormal: {median: 10ms, p90: 20ms}}"),
+     ":4:65: ", "unknown key in lognormal 'p90'; expected one of median, p99, sigma", "p99"},
+    {LATENCY("{lognormal: {median: 0ms, p99: 20ms}}"),
+     ":4:59: ", "latency: the median is 0; expected more", NULL},
+    {LATENCY("{lognormal: {median: 10ms, p99: 5ms}}"),
+     ":4:70: ", "latency: p99 is '5ms'; expected 1 to 1000 times the median", NULL},
+    {LATENCY("{lognormal: {median: 1ms, p99: 1001ms}}"), ":4:69: ", "1 to 1000 times", NULL},
+    {LATENCY("{lognormal: {median: 10ms, sigma: 3.001}}"),
+     ":4:72: ", "sigma is '3.001'; expected that of the logarithm such as 0.5, 0 to 3", NULL},
+    {LATENCY("{lognormal: {median: 10ms, sigma: 0.0001}}"), ":4:72: ", "three decimals", NULL},
+    {LATENCY("{lognormal: {median: 10, p99: 20ms}}"),
+     ":4:59: ", "latency: '10' has no unit; expected a duration", "10s"},
+    {LATENCY("{exponential: 0s}"), ":4:52: ", "latency: the mean is 0; expected more", NULL},
+    {LATENCY("{exponential: [1s]}"), ":4:52: ", "latency is a list; expected a duration", NULL},
+    {LATENCY("{expnential: 1s}"), ":4:39: ", "unknown distribution in latency 'expnential'",
+     "exponential"},
+    {LATENCY("{normal: 1s}"), ":4:39: ", "uniform, mix, lognormal, exponential, csv", "lognormal"},
+    {LATENCY("{uniform: [1s, 2s], csv: x}"), ":4:38: ", "latency: 2 keys; expected one", NULL},
+    {LATENCY("{csv: nosuch.csv}"), ":4:44: ", "cannot read 'nosuch.csv'; expected a CSV of", NULL},
+    {LATENCY("{csv: [a]}"), ":4:44: ", "csv is a list; expected the name of a file", NULL},
+    {LATENCY("{csv: sessions.csv, unit: msec}"),
+     ":4:64: ", "unknown unit 'msec'; expected a duration", "1ms"},
+    {LATENCY("{csv: sessions.csv, unit: []}"), ":4:64: ", "latency: unit is a list", NULL},
+    {LATENCY("25h"), ":4:38: ", "latency: '25h' is out of range; expected a duration", NULL},
+    {LINK("jitter: {uniform: [1ms, 25h]}"), ":4:53: ", "jitter: '25h' is out of range", NULL},
+    {LINK("up: {latancy: 1ms}"), ":4:34: ",
+     "unknown key 'latancy' in servers.b.link.up; expected one of latency, jitter, bandwidth",
+     "latency"},
+    {LINK("up: {outages: []}"), ":4:34: ", "unknown key 'outages' in servers.b.link.up", NULL},
+    {LINK("up: 5ms"), ":4:33: ", "up is a word; expected a map", NULL},
+    {LINK("up: {bandwidth: 0bit/s}"), ":4:45: ", "bandwidth: '0bit/s' is out of range", NULL},
+    {LINK("outages: [{at: 1s, for: 1s, way: upp}]"),
+     ":4:62: ", "unknown way 'upp'; expected one of both, down, up", "up"},
+    {LINK("outages: [{at: 1s, for: 5s, way: up}, {at: 2s, for: 1s}]"),
+     ":4:38: ", "two outages of servers.b.link overlap", NULL},
+    {RANDOM("every: 60s"),
+     ":4:45: ", "servers.b.link.random-outages has no 'for'; expected for: a duration", NULL},
+    {RANDOM("for: 60s"), ":4:45: ", "has no 'every'; expected every: a duration", NULL},
+    {RANDOM("every: 0s, for: 1s"), ":4:53: ", "every: '0s' is out of range", NULL},
+    {RANDOM("every: 1ms, for: 1ms"), ":4:45: ",
+     "more than 10000 outages in a run; expected a longer time from one to the next", NULL},
+    {RANDOM("evry: 1s, for: 1s"), ":4:46: ", "unknown key 'evry'", "every"},
+    {SERVER("clock: {drift: 20}"), ":3:22: ", "drift: '20' has no unit; expected a drift such as",
+     "20ppm"},
+    {SERVER("clock: {drift: 20%}"), ":3:22: ", "unknown unit '%'; expected a drift", NULL},
+    {SERVER("clock: {drift: 200000ppm}"), ":3:22: ", "-100000ppm to 100000ppm", NULL},
+    {SERVER("clock: {drift: 0.0001ppm}"), ":3:22: ", "'0.0001ppm' is finer than 1ppb", NULL},
+    {SERVER("clock: {ofset: 1s}"), ":3:15: ", "unknown key 'ofset' in servers.a.clock", "offset"},
+    {SERVER("clock: {offset: 1s}, clock-offset: 1s"),
+     ":3:42: ", "servers.a has both clock and clock-offset; expected one", NULL},
+    {SERVER("clock: 5s"), ":3:14: ", "clock is a word; expected a map", NULL},
+    {LIMIT("replica 1mb 1mb"), ":3:44: ",
+     "client-output-buffer-limit: 3 values; expected a class, two sizes and seconds such as", NULL},
+    {LIMIT("\"\""), ":3:44: ", "0 values; expected a class", NULL},
+    {LIMIT("replcia 1mb 1mb 60"),
+     ":3:44: ", "unknown class 'replcia'; expected one of replica, normal, pubsub", "replica"},
+    {LIMIT("replica 1mi 1mb 60"), ":3:44: ", "unknown unit 'mi'; expected a size as in", "1m"},
+    {LIMIT("replica 1mb -1 60"), ":3:44: ", "'-1' is out of range; expected a size", NULL},
+    {LIMIT("replica 1mb 1mb 1min"), ":3:44: ", "unknown unit 'min'; expected a whole", NULL},
+    {LIMIT("normal 0 0 x"), ":3:44: ", "'x' is not a number; expected a whole number", NULL},
+    {LIMIT("[replica, 1mb]"), ":3:44: ", "client-output-buffer-limit is a list; expected", NULL},
+    {FAILOVER("watch: main"), ":7:11: ", "failover has no 'promote'; expected promote: the name",
+     NULL},
+    {FAILOVER("promote: far"), ":7:11: ", "failover has no 'watch'", NULL},
+    {FAILOVER("watch: mian, promote: far"), ":7:19: ", "unknown server 'mian'", "main"},
+    {FAILOVER("watch: far, promote: far"),
+     ":7:33: ", "'far' takes its own place; expected a replica of it", NULL},
+    {FAILOVER("watch: far, promote: main"),
+     ":7:33: ", "'main' is a master already; expected a replica of 'far'", NULL},
+    {FAILOVER("watch: main, promote: far, down-after: 0s"), ":7:51: ", "'0s' is out of range",
+     NULL},
+    {FAILOVER("watch: main, promote: far, down-afer: 1s"), ":7:39: ",
+     "unknown key 'down-afer' in failover; expected one of watch, down-after", "down-after"},
+    {GOOD "failover: [main, far]\n", ":7:11: ", "failover is a list; expected a map", NULL},
+    {GOOD "events: [{at: 5s, freeze: mian}]\n", ":7:27: ", "unknown server 'mian'", "main"},
+    {GOOD "events: [{at: 5s, freez: main}]\n", ":7:19: ", "unknown key 'freez' in events",
+     "freeze"},
+    {GOOD "events: [{at: 5s, thaw: main, server: main}]\n",
+     ":7:39: ", "this event names its server already; expected no 'server'", NULL},
+    {GOOD "events: [{at: 5s, reset: main}]\n", ":7:26: ",
+     "'main' is a master; expected the replica at a link's end, or a server whose link the file "
+     "describes",
+     NULL},
+    {GOOD "events: [{at: 5s, reset: far, freeze: far}]\n", ":7:39: ",
+     "an event of two kinds; expected one of command, cut, heal, clock-step, reset, freeze, thaw",
      NULL},
     /* populations */
     {GOOD "  q: {count: 5}\n", ":7:6: ", "populations.q has no 'keys'; expected keys and count",
@@ -240,9 +336,32 @@ static const struct malformed varied[] = {
     {GOOD "variants:\n  v: {variants.v.x: 9}\n", ":8:7: ", "a variant changes variants", NULL},
 };
 
-static void check_message(const struct malformed *c, const char *message) {
+/* The latency of a link from a CSV: what is wrong there is told there. */
+static const struct {
+    const char *unit;
+    struct malformed told; /* its text is that of d.csv */
+} files[] = {
+    {"", {"", ":1:1: ", "no values in this file; expected a value a line such as 12ms", NULL}},
+    {"", {"delay\n# none\n\n", ":1:1: ", "no values in this file", NULL}},
+    {"", {"1ms\n5\n", ":2:1: ", "latency: '5' has no unit; expected a duration", "5s"}},
+    {"", {"1ms\nsoon\n", ":2:1: ", "latency: 'soon' is not a number; expected a duration", NULL}},
+    {"", {"delay\nother\n", ":2:1: ", "latency: 'other' is not a number", NULL}},
+    {"", {"1ms\n\n# 2\n25h\n", ":4:1: ", "latency: '25h' is out of range", NULL}},
+    {"", {"1ms,1\n2ms\n", ":2:1: ", "1 columns below lines of 2; expected a value a line", NULL}},
+    {"", {"1ms\n2ms,1\n", ":2:1: ", "2 columns below lines of 1", NULL}},
+    {"", {"1ms,1,1\n", ":1:1: ", "3 columns; expected a value a line", NULL}},
+    {"", {"1ms,0\n", ":1:5: ", "weight: '0' is out of range; expected a whole number", NULL}},
+    {"", {"delay,weight\n1ms,1\n\"2ms\",x\n", ":3:7: ", "weight: 'x' is not a number", NULL}},
+    {"", {"1ms,\n", ":1:5: ", "weight is empty; expected a whole number", NULL}},
+    {"", {"\"1ms\n", ":1:1: ", "not CSV: ", NULL}},
+    {"ms", {"5\n5s2\n", ":2:1: ", "unknown unit 's2ms'", NULL}},
+    {"ms", {"-5\n", ":1:1: ", "latency: '-5ms' is out of range", NULL}},
+    {"ns", {"1.5\n", ":1:1: ", "'1.5ns' is finer than 1ns", NULL}},
+};
+
+static void check_message(const struct malformed *c, const char *file, const char *message) {
     char place[64];
-    snprintf(place, sizeof place, "bad.yaml%s", c->place);
+    snprintf(place, sizeof place, "%s%s", file, c->place);
     ck_assert_msg(strncmp(message, place, strlen(place)) == 0, "%s\n  wants %s", message, place);
     ck_assert_msg(strstr(message, c->wrong) != NULL, "%s\n  wants %s", message, c->wrong);
     ck_assert_msg(strchr(message, '\n') == NULL, "%s", message);
@@ -262,13 +381,36 @@ static void check_case(const struct malformed *c, const char *variant) {
                                         LAPSE_SOURCE_DIR "/scenarios", variant, &error);
     ck_assert_msg(s == NULL, "loaded:\n%s", c->text);
     if (getenv("LAPSE_TEST_SHOW")) puts(error.message);
-    check_message(c, error.message);
+    check_message(c, "bad.yaml", error.message);
 }
 
 START_TEST(a_mistake_is_told_with_place_and_nearest_word) { check_case(&cases[_i], NULL); }
 END_TEST
 
 START_TEST(a_mistake_in_a_variant_is_told_there) { check_case(&varied[_i], "v"); }
+END_TEST
+
+START_TEST(a_mistake_in_a_file_of_delays_is_told_there) {
+    char directory[] = "/tmp/lapse-test-XXXXXX", path[64], text[256];
+    const char *csv = files[_i].told.text;
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/d.csv", directory);
+    snprintf(text, sizeof text, LATENCY("{csv: d.csv%s%s}"), *files[_i].unit ? ", unit: " : "",
+             files[_i].unit);
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(csv, 1, strlen(csv), file), strlen(csv));
+    fclose(file);
+    struct scenario_error error;
+    struct scenario *s = scenario_parse(text, strlen(text), "bad.yaml", directory, NULL, &error);
+    remove(path);
+    remove(directory);
+    ck_assert_msg(s == NULL, "loaded:\n%s", csv);
+    ck_assert(strncmp(error.message, directory, strlen(directory)) == 0);
+    char *message = error.message + strlen(directory) + 1;
+    if (getenv("LAPSE_TEST_SHOW")) puts(message);
+    check_message(&files[_i].told, "d.csv", message);
+}
 END_TEST
 
 START_TEST(a_missing_file_is_told) {
@@ -283,10 +425,11 @@ END_TEST
 /* Good files with bytes cut off, changed and doubled: any answer, but no crash, and a message when
  * there is no scenario. */
 START_TEST(mangled_files_never_crash) {
-    static const char good[] =
-        CLIENTS "{rate: 1/s, mix: {\"SET {key} {value} PX {ttl}\": 1}}\n"
-                "events: [{at: 5s, cut: far}, {at: 6s, command: 'SET a b'}]\n"
-                "variants: {v: {servers.main.config: {hz: 100}}}\nexpect: [a < b]\n";
+    static const char good[] = CLIENTS
+        "{rate: 1/s, mix: {\"SET {key} {value} PX {ttl}\": 1}}\n"
+        "events: [{at: 5s, cut: far}, {at: 6s, command: 'SET a b'}, {at: 7s, freeze: far}]\n"
+        "failover: {watch: main, promote: far, down-after: 3s}\n"
+        "variants: {v: {servers.main.config: {hz: 100}}}\nexpect: [a < b]\n";
     struct rng rng = rng_seed(test_seed());
     char text[sizeof good];
     for (uint32_t round = 0; round < test_rounds(20000); round++) {
@@ -314,6 +457,8 @@ int main(void) {
                         (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(tcase, a_mistake_in_a_variant_is_told_there, 0,
                         (int)(sizeof varied / sizeof *varied));
+    tcase_add_loop_test(tcase, a_mistake_in_a_file_of_delays_is_told_there, 0,
+                        (int)(sizeof files / sizeof *files));
     tcase_add_test(tcase, a_missing_file_is_told);
     tcase_add_test(tcase, mangled_files_never_crash);
     suite_add_tcase(suite, tcase);
