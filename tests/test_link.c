@@ -217,6 +217,128 @@ START_TEST(jitter_spreads_over_its_whole_range_and_keeps_the_order) {
 }
 END_TEST
 
+/* ---- drawn delays ---- */
+
+static struct distribution lognormal_delay(void) {
+    return (struct distribution){.kind = DISTRIBUTION_LOGNORMAL,
+                                 .high = 100000,
+                                 .middle = 100,
+                                 .sigma = lognormal_sigma(100, 20000)};
+}
+
+/* Every kind there is, for latency, jitter or both. */
+static void draw_delays(struct rng *rng) {
+    static struct weighted_value values[] = {{1, 1}, {50, 5}, {70, 2}, {900, 1}};
+    static uint64_t cumulative[] = {1, 6, 8, 9};
+    struct distribution kinds[] = {
+        {.kind = DISTRIBUTION_NONE},
+        {.kind = DISTRIBUTION_CONSTANT, .low = 33},
+        {.kind = DISTRIBUTION_UNIFORM, .low = 5, .high = 800},
+        {.kind = DISTRIBUTION_MIX, .mix = values, .mix_count = 4, .mix_weight = 9},
+        lognormal_delay(),
+        {.kind = DISTRIBUTION_EXPONENTIAL, .low = 0, .high = 10000, .middle = 200},
+        {.kind = DISTRIBUTION_EMPIRICAL,
+         .mix = values,
+         .mix_count = 4,
+         .mix_weight = 9,
+         .cumulative = cumulative},
+    };
+    config.latency = kinds[rng_below(rng, 7)];
+    config.jitter = kinds[rng_below(rng, 7)];
+}
+
+START_TEST(a_drawn_latency_stands_for_the_plain_one_and_jitter_comes_on_top) {
+    config.latency_ns = config.jitter_ns = 5000; /* of no effect */
+    config.latency = (struct distribution){.kind = DISTRIBUTION_UNIFORM, .low = 10, .high = 12};
+    config.jitter = (struct distribution){.kind = DISTRIBUTION_UNIFORM, .low = 100, .high = 200};
+    bool low = false, high = false;
+    for (ns_t now = 0; now < 1000000; now += 1000) { /* apart by more than any delay */
+        ns_t late = send_bytes(now, 1) - now;
+        ck_assert(110 <= late && late <= 212);
+        low |= late<115, high |= late> 207;
+    }
+    ck_assert(low && high);
+}
+END_TEST
+
+/* Half of all are later than the median and one in a hundred than the 99th percentile: of 10,000
+ * these are 5,000 (sigma 50) and 100 (sigma 10). Sent apart, nothing waits for what is ahead. */
+START_TEST(a_lognormal_latency_has_its_median_and_its_tail) {
+    config.latency = lognormal_delay();
+    uint32_t above_median = 0, above_p99 = 0;
+    for (ns_t i = 0; i < 10000; i++) {
+        ns_t late = send_bytes(i * 200000, 1) - i * 200000;
+        above_median += late > 100, above_p99 += late > 20000;
+    }
+    ck_assert(above_median > 4750 && above_median < 5250);
+    ck_assert(above_p99 > 50 && above_p99 < 150);
+}
+END_TEST
+
+START_TEST(the_order_is_kept_whatever_is_drawn) {
+    struct rng rng = rng_seed(test_seed() + 3);
+    for (uint32_t round = 0; round < test_rounds(300); round++) {
+        teardown();
+        setup();
+        draw_delays(&rng);
+        config.socket_buffer_bytes = UINT64_MAX;
+        ns_t now = 0, back = 0, arrival = 0;
+        uint64_t delivered = 0, sent = 0;
+        for (uint32_t i = 0; i < 300; i++) {
+            struct segment segment;
+            now += (ns_t)rng_below(&rng, 100);
+            sent++;
+            ns_t next = link_send(&link_, now, sent, 1 + rng_below(&rng, 50), (int64_t)sent);
+            ck_assert_int_ge(next, arrival);
+            ck_assert_int_ge(next, now);
+            arrival = next;
+            ns_t returned = link_reverse_arrival(&link_, now);
+            ck_assert_int_ge(returned, back);
+            back = returned;
+            while (link_deliver(&link_, now, &segment)) {
+                ck_assert_uint_eq(segment.end_serial, ++delivered);
+                ck_assert_int_le(segment.arrival_ns, now);
+            }
+            link_check(&link_);
+        }
+        ck_assert_uint_eq(delivered + link_.segment_count, sent);
+    }
+}
+END_TEST
+
+/* ---- both directions ---- */
+
+static struct outage up_outages[2];
+static struct link_config up_config;
+static struct link up;
+
+START_TEST(directions_have_delays_and_bandwidths_of_their_own) {
+    config.bandwidth_bits_per_s = BYTE_PER_NS;
+    up_config = (struct link_config){.latency_ns = 700, .socket_buffer_bytes = 1000};
+    link_init(&up, &up_config, rng_seed(2));
+    ck_assert_int_eq(send_bytes(0, 40), 140); /* 40 bytes, 100 of latency */
+    ck_assert_int_eq(link_send(&up, 0, 1, 40, 1), 700);
+    ck_assert_int_eq(link_send(&up, 0, 2, 40, 2), 700); /* no bandwidth to wait for */
+    ck_assert_int_eq(send_bytes(0, 40), 180);
+    link_check(&up);
+    link_release(&up);
+}
+END_TEST
+
+START_TEST(an_outage_of_one_way_leaves_the_other) {
+    up_config = config;
+    up_config.outages = up_outages;
+    up_config.outage_count = 1;
+    up_outages[0] = (struct outage){1000, 500};
+    link_init(&up, &up_config, rng_seed(2));
+    ck_assert(link_is_cut(&up, 1200) && !link_is_cut(&link_, 1200));
+    ck_assert_int_eq(send_bytes(1200, 1), 1300);
+    ck_assert_int_eq(link_send(&up, 1200, 1, 1, 1), 1600); /* one latency after its end */
+    link_check(&up);
+    link_release(&up);
+}
+END_TEST
+
 /* ---- against a model that moves bytes one by one ---- */
 
 #define MODEL_BYTES 4000
@@ -326,6 +448,9 @@ START_TEST(every_arrival_is_that_of_the_byte_model) {
         config.latency_ns = (ns_t)rng_below(&rng, 60);
         config.jitter_ns = rng_below(&rng, 2) ? (ns_t)rng_below(&rng, 30) : 0;
         config.bandwidth_bits_per_s = BYTE_PER_NS;
+        if (rng_below(&rng, 2))
+            config.latency =
+                (struct distribution){.kind = DISTRIBUTION_UNIFORM, .low = 1, .high = 90};
         if (_i != 1) draw_outages(&rng);
         travel(&rng, _i > 0);
         ck_assert_uint_eq(trip.arrived, trip.sent);
@@ -383,6 +508,11 @@ int main(void) {
     tcase_add_test(tests, a_link_is_cut_from_the_outage_s_first_to_its_last_nanosecond);
     tcase_add_test(tests, messages_back_take_a_latency_and_wait_out_outages_in_order);
     tcase_add_test(tests, jitter_spreads_over_its_whole_range_and_keeps_the_order);
+    tcase_add_test(tests, a_drawn_latency_stands_for_the_plain_one_and_jitter_comes_on_top);
+    tcase_add_test(tests, a_lognormal_latency_has_its_median_and_its_tail);
+    tcase_add_test(tests, the_order_is_kept_whatever_is_drawn);
+    tcase_add_test(tests, directions_have_delays_and_bandwidths_of_their_own);
+    tcase_add_test(tests, an_outage_of_one_way_leaves_the_other);
     tcase_add_loop_test(tests, every_arrival_is_that_of_the_byte_model, 0, 3);
     tcase_add_test(tests, no_more_arrives_than_the_bandwidth_can_carry);
     suite_add_tcase(suite, tests);

@@ -81,6 +81,44 @@ START_TEST(binary_junk_never_crashes) {
 }
 END_TEST
 
+START_TEST(limits_of_a_replica_s_output_are_read_and_other_classes_listed) {
+    ck_assert(parse("hz 10"));
+    ck_assert_uint_eq(config.obuf_hard_bytes, 256 << 20); /* the server's default */
+    ck_assert_uint_eq(config.obuf_soft_bytes, 64 << 20);
+    ck_assert_int_eq(config.obuf_soft_s, 60);
+    ck_assert_msg(parse("client-output-buffer-limit normal 0 0 0\n"
+                        "Client-Output-Buffer-Limit SLAVE 512mb 128mb 90\n"
+                        "client-output-buffer-limit pubsub 32mb 8mb 60\n"),
+                  "%s", error.message);
+    ck_assert_uint_eq(config.obuf_hard_bytes, 512 << 20);
+    ck_assert_uint_eq(config.obuf_soft_bytes, 128 << 20);
+    ck_assert_int_eq(config.obuf_soft_s, 90);
+    ck_assert_uint_eq(ignored.count, 2);
+    ck_assert_str_eq(ignored.names[0], "client-output-buffer-limit normal");
+    ck_assert_str_eq(ignored.names[1], "client-output-buffer-limit pubsub");
+    /* several classes in a line, as 7.0 takes them; 0 is no limit */
+    ck_assert_msg(parse("client-output-buffer-limit normal 0 0 0 replica 0 1000 0\n"), "%s",
+                  error.message);
+    ck_assert_uint_eq(config.obuf_hard_bytes, 0);
+    ck_assert_uint_eq(config.obuf_soft_bytes, 1000);
+    ck_assert_int_eq(config.obuf_soft_s, 0);
+    redis_conf_release(&ignored);
+}
+END_TEST
+
+START_TEST(a_limit_that_is_not_whole_is_refused) {
+    ck_assert(!parse("\nclient-output-buffer-limit replica 1mb 1mb\n"));
+    ck_assert_str_eq(
+        error.message,
+        "a.conf:2:1: client-output-buffer-limit: 3 values; expected a class, two sizes "
+        "and seconds such as replica 256mb 64mb 60");
+    ck_assert(!parse("client-output-buffer-limit master 1mb 1mb 60\n"));
+    ck_assert_ptr_nonnull(strstr(error.message, "unknown class 'master'; expected one of replica"));
+    ck_assert(!parse("client-output-buffer-limit\n"));
+    redis_conf_release(&ignored);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("redis_conf");
     TCase *tcase = tcase_create("redis_conf");
@@ -89,6 +127,8 @@ int main(void) {
     tcase_add_test(tcase, every_directive_has_a_range_with_its_default_inside);
     tcase_add_test(tcase, binary_junk_never_crashes);
     tcase_set_timeout(tcase, 60); /* a loaded machine under sanitizers is slow */
+    tcase_add_test(tcase, limits_of_a_replica_s_output_are_read_and_other_classes_listed);
+    tcase_add_test(tcase, a_limit_that_is_not_whole_is_refused);
     suite_add_tcase(suite, tcase);
     return test_run(suite);
 }

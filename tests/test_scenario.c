@@ -195,6 +195,218 @@ START_TEST(events_are_sorted_and_equals_keep_their_order) {
 }
 END_TEST
 
+/* ---- links, clocks, failures ---- */
+
+#define TWO(text) "name: two\nduration: 100s\nservers:\n  a: {}\n  b: {replica-of: a, " text "}\n"
+
+START_TEST(the_way_up_is_as_the_way_down_and_not_limited) {
+    struct scenario *s = parse(TWO("link: {latency: 5ms, jitter: 1ms, bandwidth: 8mbit/s, "
+                                   "socket-buffer: 1KiB, outages: [{at: 1s, for: 2s}]}"));
+    const struct link_config *up = &s->servers[1].link_up;
+    ck_assert_int_eq(up->latency_ns, 5 * NS_PER_MS);
+    ck_assert_int_eq(up->jitter_ns, NS_PER_MS);
+    ck_assert_uint_eq(up->bandwidth_bits_per_s, 0);
+    ck_assert_uint_eq(up->socket_buffer_bytes, 1024);
+    ck_assert_uint_eq(up->outage_count, 1);
+    ck_assert_int_eq(up->outages[0].for_ns, 2 * NS_PER_S);
+    ck_assert(s->servers[1].has_link && !s->servers[0].has_link);
+    ck_assert_int_eq(s->servers[0].link.latency_ns, NS_PER_MS); /* should it become a replica */
+    ck_assert_uint_eq(s->servers[0].link_up.socket_buffer_bytes, 2560 << 10);
+    scenario_destroy(s);
+}
+END_TEST
+
+START_TEST(the_way_up_may_be_another) {
+    struct scenario *s = parse(TWO("link: {latency: {uniform: [1ms, 3ms]}, jitter: 1ms, "
+                                   "up: {latency: 40ms, bandwidth: 1mbit/s}}"));
+    const struct server_config *b = &s->servers[1];
+    ck_assert_int_eq(b->link.latency.kind, DISTRIBUTION_UNIFORM);
+    ck_assert_int_eq(b->link.latency.high, 3 * NS_PER_MS);
+    ck_assert_int_eq(b->link_up.latency.kind, DISTRIBUTION_NONE);
+    ck_assert_int_eq(b->link_up.latency_ns, 40 * NS_PER_MS);
+    ck_assert_int_eq(b->link_up.jitter_ns, NS_PER_MS);
+    ck_assert_uint_eq(b->link_up.bandwidth_bits_per_s, 1000000);
+    scenario_destroy(s);
+}
+END_TEST
+
+START_TEST(outages_of_one_way_are_of_that_direction_alone) {
+    struct scenario *s = parse(TWO("link: {outages: [{at: 9s, for: 1s, way: up}, "
+                                   "{at: 1s, for: 5s, way: down}, {at: 3s, for: 1s, way: up}, "
+                                   "{at: 20s, for: 1s}]}"));
+    const struct server_config *b = &s->servers[1];
+    ck_assert_uint_eq(b->link.outage_count, 2);
+    ck_assert_int_eq(b->link.outages[0].at_ns, NS_PER_S);
+    ck_assert_int_eq(b->link.outages[1].at_ns, 20 * NS_PER_S);
+    ck_assert_uint_eq(b->link_up.outage_count, 3);
+    ck_assert_int_eq(b->link_up.outages[0].at_ns, 3 * NS_PER_S);
+    ck_assert_int_eq(b->link_up.outages[1].at_ns, 9 * NS_PER_S);
+    scenario_destroy(s);
+}
+END_TEST
+
+START_TEST(delays_may_be_lognormal_exponential_or_measured) {
+    char directory[] = "/tmp/lapse-test-XXXXXX", path[64];
+    static const char text[] =
+        TWO("link: {latency: {lognormal: {median: 10ms, sigma: 0.5}}, jitter: {exponential: 2ms}, "
+            "up: {latency: {csv: d.csv, unit: ms}, jitter: {lognormal: {median: 1ms, p99: 8ms}}}}");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/d.csv", directory);
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    fputs("\xef\xbb\xbf"
+          "delay,weight\r\n# a comment\r\n2.5,3\r\n\"1\",4\r\n\r\n900us,1\r\n2.5,2",
+          file);
+    fclose(file);
+    struct scenario_error error;
+    struct scenario *s = scenario_parse(text, strlen(text), "t.yaml", directory, NULL, &error);
+    remove(path);
+    remove(directory);
+    ck_assert_msg(s != NULL, "%s", error.message);
+    const struct link_config *down = &s->servers[1].link, *up = &s->servers[1].link_up;
+    ck_assert_int_eq(down->latency.kind, DISTRIBUTION_LOGNORMAL);
+    ck_assert_int_eq(down->latency.middle, 10 * NS_PER_MS);
+    ck_assert_uint_le(down->latency.sigma - (UINT64_C(1) << 55) + 1000, 2000); /* a half, Q56 */
+    ck_assert_int_eq(down->latency.high, 86400 * NS_PER_S);
+    ck_assert_int_eq(down->jitter.kind, DISTRIBUTION_EXPONENTIAL);
+    ck_assert_int_eq(down->jitter.middle, 2 * NS_PER_MS);
+    ck_assert_uint_eq(up->jitter.sigma, lognormal_sigma(NS_PER_MS, 8 * NS_PER_MS));
+    ck_assert_int_eq(up->latency.kind, DISTRIBUTION_EMPIRICAL);
+    ck_assert_uint_eq(up->latency.mix_count, 3); /* 2.5 ms twice */
+    ck_assert_int_eq(up->latency.mix[0].value, 900 * NS_PER_US);
+    ck_assert_int_eq(up->latency.mix[1].value, NS_PER_MS);
+    ck_assert_int_eq(up->latency.mix[2].value, 2500 * NS_PER_US);
+    ck_assert_uint_eq(up->latency.mix[2].weight, 5);
+    ck_assert_uint_eq(up->latency.mix_weight, 10);
+    scenario_destroy(s);
+}
+END_TEST
+
+/* The same list again and again, another with another seed; sorted, disjoint, within the run. */
+static void check_outages(const struct scenario *s, const struct link_config *link) {
+    ns_t end_ns = 0;
+    for (uint32_t i = 0; i < link->outage_count; i++) {
+        ck_assert_int_ge(link->outages[i].at_ns, end_ns);
+        ck_assert_int_gt(link->outages[i].for_ns, 0);
+        ck_assert_int_lt(link->outages[i].at_ns, s->duration_ns);
+        end_ns = link->outages[i].at_ns + link->outages[i].for_ns;
+    }
+}
+
+static bool same_outages(const struct link_config *a, const struct link_config *b) {
+    return a->outage_count == b->outage_count &&
+           memcmp(a->outages, b->outages, a->outage_count * sizeof *a->outages) == 0;
+}
+
+START_TEST(random_outages_come_from_the_seed_and_the_server_s_name) {
+    static const char text[] =
+        "name: r\nduration: 1000s\nservers:\n  a: {}\n"
+        "  b: {replica-of: a, link: {random-outages: {every: {exponential: 6s}, for: {uniform: "
+        "[1s, 5s]}}}}\n"
+        "  c: {replica-of: a, link: {random-outages: {every: {exponential: 6s}, for: {uniform: "
+        "[1s, 5s]}}}}\n";
+    struct scenario *s = parse(text), *t = parse(text);
+    const struct link_config *b = &s->servers[1].link, *c = &s->servers[2].link;
+    /* A mean of 6 s and then 3 s: 1000 / 9 = 111, with a deviation of about 7.8 (a renewal's
+       variance is n * var / mean^2 = 111 * (36 + 16 / 12) / 81 = 51): five of them. */
+    ck_assert(b->outage_count > 72 && b->outage_count < 150);
+    check_outages(s, b);
+    ck_assert(same_outages(b, &t->servers[1].link));
+    ck_assert(same_outages(b, &s->servers[1].link_up));
+    ck_assert(!same_outages(b, c));
+    scenario_set_seed(t, 2);
+    ck_assert(!same_outages(b, &t->servers[1].link));
+    check_outages(t, &t->servers[1].link);
+    scenario_set_seed(t, 1);
+    ck_assert(same_outages(b, &t->servers[1].link));
+    scenario_destroy(s);
+    scenario_destroy(t);
+}
+END_TEST
+
+START_TEST(random_and_planned_outages_that_meet_are_one) {
+    struct scenario *s = parse(TWO("link: {outages: [{at: 3s, for: 5s}, {at: 12s, for: 1s}], "
+                                   "random-outages: {every: 7s, for: 2s, way: down}}"));
+    /* random: [7, 9), [16, 18), [25, 27) ...: 3..8 and 7..9 become 3..9 */
+    const struct server_config *b = &s->servers[1];
+    ck_assert_int_eq(b->link.outages[0].at_ns, 3 * NS_PER_S);
+    ck_assert_int_eq(b->link.outages[0].for_ns, 6 * NS_PER_S);
+    ck_assert_int_eq(b->link.outages[1].at_ns, 12 * NS_PER_S);
+    ck_assert_int_eq(b->link.outages[2].at_ns, 16 * NS_PER_S);
+    ck_assert_int_eq(b->link.outages[3].at_ns, 25 * NS_PER_S);
+    ck_assert_uint_eq(b->link.outage_count, 12); /* 7 + 9 i < 100: 11, one of them met; 2 planned */
+    ck_assert_uint_eq(b->link_up.outage_count, 2);
+    check_outages(s, &b->link);
+    scenario_destroy(s);
+}
+END_TEST
+
+START_TEST(a_clock_has_an_offset_and_a_drift) {
+    struct scenario *s = parse("name: c\nservers:\n  a: {clock: {offset: 5s, drift: 20ppm}}\n"
+                               "  b: {clock: {drift: -500ppb}}\n  c: {clock-offset: -1.5ms}\n");
+    ck_assert_int_eq(s->servers[0].clock_offset_us, 5000000);
+    ck_assert_int_eq(s->servers[0].clock_drift_ppb, 20000);
+    ck_assert_int_eq(s->servers[1].clock_offset_us, 0);
+    ck_assert_int_eq(s->servers[1].clock_drift_ppb, -500);
+    ck_assert_int_eq(s->servers[2].clock_offset_us, -1500);
+    ck_assert_int_eq(s->servers[2].clock_drift_ppb, 0);
+    scenario_destroy(s);
+}
+END_TEST
+
+START_TEST(replicas_of_replicas_failures_and_a_failover_are_as_written) {
+    struct scenario *s =
+        parse("name: f\nservers:\n  a: {link: {latency: 2ms}, config: {client-output-buffer-limit: "
+              "\"normal 0 0 0 replica 2mb 1mb 5\"}}\n  b: {replica-of: a}\n  c: {replica-of: b}\n"
+              "events: [{at: 1s, freeze: a}, {at: 2s, thaw: a}, {at: 3s, reset: c}, "
+              "{at: 4s, cut: a}, {at: 5s, heal: a}]\n"
+              "failover: {watch: a, promote: b, down-after: 2s}\n");
+    ck_assert_int_eq(s->servers[2].master, 1);
+    ck_assert_int_eq(s->events[0].kind, EVENT_FREEZE);
+    ck_assert_uint_eq(s->events[0].server, 0);
+    ck_assert_int_eq(s->events[1].kind, EVENT_THAW);
+    ck_assert_int_eq(s->events[2].kind, EVENT_RESET);
+    ck_assert_uint_eq(s->events[2].server, 2);
+    ck_assert_int_eq(s->events[3].kind, EVENT_CUT); /* a master whose link is described */
+    ck_assert(s->servers[0].has_link);
+    ck_assert_int_eq(s->servers[0].link.latency_ns, 2 * NS_PER_MS);
+    ck_assert_uint_eq(s->servers[0].engine.obuf_hard_bytes, 2 << 20);
+    ck_assert_uint_eq(s->servers[0].engine.obuf_soft_bytes, 1 << 20);
+    ck_assert_int_eq(s->servers[0].engine.obuf_soft_s, 5);
+    ck_assert_uint_eq(s->note_count, 1);
+    ck_assert_ptr_nonnull(strstr(s->notes[0], "client-output-buffer-limit normal"));
+    ck_assert(s->failover.present);
+    ck_assert_uint_eq(s->failover.watch, 0);
+    ck_assert_uint_eq(s->failover.promote, 1);
+    ck_assert_int_eq(s->failover.down_after_ns, 2 * NS_PER_S);
+    ck_assert_int_eq(s->failover.clients_after_ns, NS_PER_S);
+    scenario_destroy(s);
+    s = parse(small);
+    ck_assert(!s->failover.present);
+    scenario_destroy(s);
+}
+END_TEST
+
+/* A latency that is drawn is one value; the keys of a link and of a clock are many. */
+START_TEST(a_variant_replaces_a_drawn_delay_whole_and_adds_to_a_link) {
+    static const char text[] =
+        TWO("link: {latency: {uniform: [1ms, 2ms]}, jitter: {uniform: [1ms, 2ms]}, "
+            "up: {latency: 9ms}}") "variants:\n"
+                                   "  v: {servers.b.link: {latency: {exponential: 5ms}, jitter: "
+                                   "{mix: {1ms: 1}}, "
+                                   "up: {bandwidth: 1mbit/s}}, servers.b.clock.drift: 1ppm}\n";
+    struct scenario *s = parse_variant(text, "v");
+    const struct server_config *b = &s->servers[1];
+    ck_assert_int_eq(b->link.latency.kind, DISTRIBUTION_EXPONENTIAL);
+    ck_assert_int_eq(b->link.jitter.kind, DISTRIBUTION_MIX);
+    ck_assert_int_eq(b->link_up.latency_ns, 9 * NS_PER_MS);
+    ck_assert_int_eq(b->link_up.jitter.kind, DISTRIBUTION_MIX);
+    ck_assert_uint_eq(b->link_up.bandwidth_bits_per_s, 1000000);
+    ck_assert_int_eq(b->clock_drift_ppb, 1000);
+    scenario_destroy(s);
+}
+END_TEST
+
 static const char varied[] = "name: varied\n"
                              "servers: {a: {config: {hz: 20, databases: 4}}}\n"
                              "populations: {p: {keys: \"k{n}\", count: 5, jitter: none}}\n"
@@ -348,6 +560,15 @@ int main(void) {
     tcase_add_test(tcase, a_variant_replaces_a_distribution_and_a_mix_whole);
     tcase_add_test(tcase, names_of_patterns_that_cannot_meet_may_be_alike);
     tcase_add_test(tcase, an_old_generation_ignores_effort_with_a_note);
+    tcase_add_test(tcase, the_way_up_is_as_the_way_down_and_not_limited);
+    tcase_add_test(tcase, the_way_up_may_be_another);
+    tcase_add_test(tcase, outages_of_one_way_are_of_that_direction_alone);
+    tcase_add_test(tcase, delays_may_be_lognormal_exponential_or_measured);
+    tcase_add_test(tcase, random_outages_come_from_the_seed_and_the_server_s_name);
+    tcase_add_test(tcase, random_and_planned_outages_that_meet_are_one);
+    tcase_add_test(tcase, a_clock_has_an_offset_and_a_drift);
+    tcase_add_test(tcase, replicas_of_replicas_failures_and_a_failover_are_as_written);
+    tcase_add_test(tcase, a_variant_replaces_a_drawn_delay_whole_and_adds_to_a_link);
     tcase_add_test(tcase, every_shipped_scenario_loads_with_each_variant);
     tcase_add_test(tcase, the_printed_reference_loads_with_each_variant);
     suite_add_tcase(suite, tcase);
