@@ -1,7 +1,10 @@
 /* What happens at a moment: timed events, the watcher of a failover, and what must hold at the end.
  */
+#include <strings.h>
+
 #include "heap.h"
 #include "schema.h"
+#include "words.h"
 
 #define EVENTS_MAX 10000
 
@@ -59,6 +62,52 @@ static bool check_named(struct draft *draft, const struct tree_node *map,
                         server->name);
 }
 
+/* Which word of a command names a server of the scenario, or 0: REPLICAOF SERVER PORT (NO ONE names
+ * none), FAILOVER TO SERVER PORT. */
+static uint32_t find_server_word(const struct words *words) {
+    const char *name = words->count ? word_at(words, 0) : "";
+    bool replicaof = strcasecmp(name, "replicaof") == 0 || strcasecmp(name, "slaveof") == 0;
+    if (replicaof && words->count == 3)
+        return strcasecmp(word_at(words, 1), "no") || strcasecmp(word_at(words, 2), "one");
+    if (strcasecmp(name, "failover") != 0) return 0;
+    for (uint32_t i = 1; i + 1 < words->count; i++)
+        if (strcasecmp(word_at(words, i), "to") == 0) return i + 1;
+    return 0;
+}
+
+/* A server would answer with an error in the middle of the run; a slip is told before it. */
+static bool check_server_word(struct draft *draft, const struct tree_node *value,
+                              const struct event_config *event, const struct words *words) {
+    const struct scenario *s = draft->scenario;
+    uint32_t at = find_server_word(words);
+    struct phrase phrase = {0};
+    if (at == 0) return true;
+    const char *name = word_at(words, at);
+    if (strcmp(name, s->servers[event->server].name) == 0)
+        return draft_refuse(draft, value, "'%s' would follow itself; expected another server",
+                            name);
+    for (uint32_t i = 0; i < s->server_count; i++)
+        if (strcmp(name, s->servers[i].name) == 0) return true;
+    const char **known = draft_server_names(draft);
+    phrase_add(&phrase, "unknown server %s", quote(name, word_length(words, at)).text);
+    phrase_add_choice(&phrase, name, word_length(words, at), known);
+    free(known);
+    return draft_refuse_phrase(draft, value, &phrase);
+}
+
+static bool check_command(struct draft *draft, const struct tree_node *value,
+                          const struct event_config *event) {
+    struct words words;
+    struct phrase phrase = {0};
+    bool fine = words_split(&words, value->text, value->length, &phrase)
+                    ? check_server_word(draft, value, event, &words)
+                    : draft_refuse_phrase(draft, value, &phrase);
+    words_release(&words);
+    phrase = (struct phrase){0};
+    return fine && (template_check_line(value->text, value->length, &phrase) ||
+                    draft_refuse_phrase(draft, value, &phrase));
+}
+
 static bool load_event(struct draft *draft, const struct tree_node *map,
                        struct event_config *event) {
     const struct tree_node *value;
@@ -72,9 +121,7 @@ static bool load_event(struct draft *draft, const struct tree_node *map,
     if (event->db >= draft->scenario->servers[event->server].engine.databases)
         return draft_refuse(draft, tree_get(map, "db"),
                             "a database that the server has not; expected a smaller number");
-    struct phrase phrase = {0};
-    return template_check_line(value->text, value->length, &phrase) ||
-           draft_refuse_phrase(draft, value, &phrase);
+    return check_command(draft, value, event);
 }
 
 /* Insertion keeps file order among equals; event lists are short and mostly sorted. */

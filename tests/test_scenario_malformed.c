@@ -313,6 +313,13 @@ static const struct malformed {
      NULL},
     {GOOD "events: [{at: 5s, command: PNIG}]\n", ":7:28: ", "unknown command 'PNIG'", "ping"},
     {GOOD "events: [{at: 5s, command: \"\"}]\n", ":7:28: ", "an empty command", NULL},
+    {GOOD "events: [{at: 5s, server: far, command: REPLICAOF mian 6379}]\n",
+     ":7:41: ", "unknown server 'mian'; expected one of main, far", "main"},
+    {GOOD "events: [{at: 5s, server: far, command: slaveof far 6379}]\n",
+     ":7:41: ", "'far' would follow itself; expected another server", NULL},
+    {GOOD "events: [{at: 5s, command: FAILOVER TO fra 6379 TIMEOUT 100}]\n",
+     ":7:28: ", "unknown server 'fra'; expected one of main, far", "far"},
+    {GOOD "events: [{at: 5s, command: 'SET \"a b'}]\n", ":7:28: ", "unbalanced quotes", NULL},
     {GOOD "expect: [[a]]\n", ":7:10: ", "an expectation is a list; expected text", NULL},
     {GOOD "variants: {v: 5}\n", ":7:15: ", "variant 'v' is a word; expected a map", NULL},
     {GOOD "variants: [v]\n", ":7:11: ", "variants is a list; expected a map", NULL},
@@ -432,6 +439,11 @@ START_TEST(mangled_files_never_crash) {
         "variants: {v: {servers.main.config: {hz: 100}}}\nexpect: [a < b]\n";
     struct rng rng = rng_seed(test_seed());
     char text[sizeof good];
+    struct scenario_error fault;
+    struct scenario *whole =
+        scenario_parse(good, sizeof good - 1, "bad.yaml", LAPSE_SOURCE_DIR, NULL, &fault);
+    ck_assert_msg(whole != NULL, "%s", fault.message);
+    scenario_destroy(whole);
     for (uint32_t round = 0; round < test_rounds(20000); round++) {
         memcpy(text, good, sizeof good);
         size_t length = sizeof good - 1;
