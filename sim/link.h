@@ -1,11 +1,15 @@
 /* link: one directed first-in-first-out pipe between a master and a replica, as a TCP connection
  * behaves: in order, no loss. It takes whole commands into segments of at most 16 KiB (a longer
  * command is a segment of its own), sends one after the other at its bandwidth, and delivers each
- * after its latency and jitter, never before the one ahead of it. While it is cut nothing is sent
- * or delivered: what was to arrive then arrives after it heals, one latency later at the earliest,
- * and the sender's socket fills up. It knows serial numbers of the stream log, bytes and times; it
- * neither reads records nor wakes anybody: the world asks when the next thing happens. Limits:
- * connections never break (an outage longer than repl-timeout does in reality). */
+ * after its latency and jitter, which may be drawn for each, never before the one ahead of it.
+ * While it is cut nothing is sent or delivered: what was to arrive then arrives after it heals, one
+ * latency later at the earliest, and the sender's socket fills up. It knows serial numbers of the
+ * stream log, bytes and times; it neither reads records nor wakes anybody: the world asks when the
+ * next thing happens. A connection has two, one for each direction: a server's `link` and
+ * `link_up`, with delays, bandwidth and outages of their own; one alone stands for both when short
+ * messages go back by link_reverse_arrival. The config is the caller's and outlives the link.
+ * Limits: a link never breaks by itself; whoever holds both ends ends it (repl-timeout, a reset).
+ */
 #ifndef LAPSE_SIM_LINK_H
 #define LAPSE_SIM_LINK_H
 

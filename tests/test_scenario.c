@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "schema.h"
 #include "support.h"
 
 static const char small[] = "name: small\n"
@@ -530,6 +531,23 @@ START_TEST(every_shipped_scenario_loads_with_each_variant) {
 }
 END_TEST
 
+START_TEST(every_key_has_a_line_of_help_and_stands_in_the_reference) {
+    char *text = NULL, wanted[128];
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    scenario_print_reference(file);
+    fclose(file);
+    for (size_t i = 0; i < schema_row_count; i++) {
+        const struct schema_row *row = &schema_rows[i];
+        ck_assert_msg(row->help && *row->help && !strchr(row->help, '\n'), "%s", row->key);
+        ck_assert_msg(row->size == 0 || row->initial || row->example, "%s", row->key);
+        snprintf(wanted, sizeof wanted, "%s:", row->key);
+        ck_assert_msg(strstr(text, wanted) && strstr(text, row->help), "%s", row->key);
+    }
+    free(text);
+}
+END_TEST
+
 START_TEST(the_printed_reference_loads_with_each_variant) {
     char *text = NULL;
     size_t length = 0;
@@ -570,6 +588,7 @@ int main(void) {
     tcase_add_test(tcase, replicas_of_replicas_failures_and_a_failover_are_as_written);
     tcase_add_test(tcase, a_variant_replaces_a_drawn_delay_whole_and_adds_to_a_link);
     tcase_add_test(tcase, every_shipped_scenario_loads_with_each_variant);
+    tcase_add_test(tcase, every_key_has_a_line_of_help_and_stands_in_the_reference);
     tcase_add_test(tcase, the_printed_reference_loads_with_each_variant);
     suite_add_tcase(suite, tcase);
     return test_run(suite);
