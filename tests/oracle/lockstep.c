@@ -21,10 +21,10 @@
 static void on_reply(void *context, uint32_t client, const struct reply *reply) {
     struct lockstep *ls = context;
     struct resp_buffer text = {0};
-    (void)client;
+    bool is_late = ls->late_client == client;
     if (reply->count == 1 && reply->items[0].kind == REPLY_INFO) return;
     resp_print_reply(&text, reply, ls->engine, ls->names, ls->texts);
-    oracle_bytes_append(&ls->engine_replies, text.bytes, text.length);
+    oracle_bytes_append(is_late ? &ls->late_replies : &ls->engine_replies, text.bytes, text.length);
     resp_buffer_release(&text);
 }
 
@@ -64,6 +64,7 @@ void lockstep_turn_begin(struct lockstep *ls, int64_t now_us) {
 /* The server writes to its replicas at the end of a turn, and this one takes all. */
 void lockstep_turn_end(struct lockstep *ls) {
     engine_sleep(ls->engine);
+    if (ls->turn_ended) ls->turn_ended(ls);
     if (!ls->replica) return;
     engine_replica_written(ls->engine, ls->replica_slot,
                            engine_stats(ls->engine).master_repl_offset);
@@ -228,6 +229,7 @@ static void server_arguments(struct arguments *a, const struct lockstep_config *
     argument(a, "lazyfree-lazy-expire", c->lazyfree ? "yes" : "no");
     argument(a, "lazyfree-lazy-user-del", c->lazyfree ? "yes" : "no");
     argument(a, "activerehashing", c->no_rehashing ? "no" : "yes");
+    if (c->directory) argument(a, "dir", c->directory);
 }
 
 static struct engine_config engine_arguments(const struct lockstep_config *c) {
@@ -238,12 +240,16 @@ static struct engine_config engine_arguments(const struct lockstep_config *c) {
     if (c->databases) config.databases = c->databases;
     config.lazyfree_lazy_expire = config.lazyfree_lazy_user_del = c->lazyfree;
     config.activerehashing = !c->no_rehashing;
+    if (!c->has_limits) return config;
+    config.obuf_hard_bytes = c->obuf_hard_bytes;
+    config.obuf_soft_bytes = c->obuf_soft_bytes;
+    config.obuf_soft_s = c->obuf_soft_s;
     return config;
 }
 
 void lockstep_make_engine(struct lockstep *ls, us_t tick_us, const struct engine_config *config) {
-    ls->names = names_create(oracle_hash_seed);
-    ls->texts = texts_create();
+    ls->names = ls->mate ? ls->mate->names : names_create(oracle_hash_seed);
+    ls->texts = ls->mate ? ls->mate->texts : texts_create();
     ls->sink = (struct sink){.context = ls,
                              .reply = on_reply,
                              .stream = on_stream,
@@ -267,6 +273,7 @@ void lockstep_make_engine(struct lockstep *ls, us_t tick_us, const struct engine
 void lockstep_drop_engine(struct lockstep *ls) {
     engine_check(ls->engine);
     engine_destroy(ls->engine);
+    if (ls->mate) return;
     names_destroy(ls->names);
     texts_destroy(ls->texts);
 }
@@ -304,17 +311,29 @@ void lockstep_rebase(struct lockstep *ls) {
     ask(ls, &ls->server_base, &ls->engine_base);
 }
 
+/* Several words in one argument: not for the command line. */
+static void set_limits(struct lockstep *ls, const struct lockstep_config *c) {
+    char text[96];
+    const char *const set[] = {"CONFIG", "SET", "client-output-buffer-limit", text};
+    snprintf(text, sizeof text, "replica %llu %llu %lld", (unsigned long long)c->obuf_hard_bytes,
+             (unsigned long long)c->obuf_soft_bytes, (long long)c->obuf_soft_s);
+    ck_assert_str_eq(oracle_ask(ls->oracle, ls->asker.link, 4, set), "OK");
+}
+
 struct lockstep *lockstep_start(const char *about, const struct lockstep_config *config) {
     struct lockstep *ls = calloc(1, sizeof *ls);
     struct arguments arguments;
     struct engine_config engine_config = engine_arguments(config);
     ASSERT(ls);
     ls->about = about;
+    ls->mate = config->mate;
     ls->databases_seen = config->databases_seen ? config->databases_seen : 1;
     server_arguments(&arguments, config);
     ls->oracle = oracle_start(config->tick_us, arguments.argv);
     lockstep_make_engine(ls, config->tick_us, &engine_config);
+    ls->late_client = -1;
     ls->asker = lockstep_connect(ls);
+    if (config->has_limits) set_limits(ls, config);
     ls->restless = config->restless;
     if (!ls->restless) call_everything(ls);
     lockstep_rebase(ls);
@@ -330,5 +349,6 @@ void lockstep_stop(struct lockstep *ls) {
     oracle_bytes_release(&ls->engine_replies);
     oracle_bytes_release(&ls->server_stream);
     oracle_bytes_release(&ls->engine_stream);
+    oracle_bytes_release(&ls->late_replies);
     free(ls);
 }

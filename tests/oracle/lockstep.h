@@ -19,6 +19,12 @@ struct lockstep_config {
     bool dynamic_hz;
     bool restless;           /* starts at once, memory not compared */
     uint32_t databases_seen; /* figures are compared for databases [0, this); 0: for the first */
+    struct lockstep *mate;   /* whose names and texts it shares; or NULL */
+    const char *directory;   /* where the server may write; or NULL */
+    /* client-output-buffer-limit replica, where has_limits; else the default's */
+    bool has_limits;
+    uint64_t obuf_hard_bytes, obuf_soft_bytes;
+    int64_t obuf_soft_s;
 };
 
 /* One client's connection to both, and what is queued on it for the next turn. */
@@ -34,6 +40,7 @@ struct lockstep_line {
 
 struct lockstep {
     const char *about; /* named in every failure */
+    struct lockstep *mate;
     struct oracle *oracle;
     struct engine *engine;
     struct names *names;
@@ -49,6 +56,11 @@ struct lockstep {
     struct oracle_link *replica; /* or NULL */
     int replica_slot;
     struct oracle_bytes server_stream, engine_stream; /* since the last look */
+    /* of a client that waits (WAIT): kept apart, as they come when they will */
+    int64_t late_client; /* -1: none */
+    struct oracle_bytes late_replies;
+    void *company;                         /* standin.c's */
+    void (*turn_ended)(struct lockstep *); /* or NULL */
     /* when both were empty and at rest: some figures are compared from there */
     struct figures server_base, engine_base;
 };

@@ -1,12 +1,10 @@
 #define _GNU_SOURCE
-#include "oracle.h"
+#include "oracle_state.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <hiredis/hiredis.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,28 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vclock.h"
-
-#define START_TRIES   5  /* another process may take the port between our look and the bind */
-#define PATIENCE_S    60 /* real seconds without an answer: the server hangs */
+#define START_TRIES   5 /* another process may take the port between our look and the bind */
 #define LOG_SHOWN     4000
 #define ARGUMENTS_MAX 64
 
 const uint8_t oracle_hash_seed[16] = {0xf3, 0x75, 0x18, 0x0a, 0xba, 0x92, 0x88, 0x84,
                                       0x01, 0xf1, 0x91, 0x9b, 0xe4, 0xa8, 0x71, 0x5a};
-
-struct oracle_link {
-    redisContext *context;
-    struct oracle_bytes answer; /* of the last oracle_ask, decoded */
-};
-
-struct oracle {
-    pid_t pid;
-    int port;
-    int bell;   /* the pipe's write end */
-    int log_fd; /* an unlinked file: what the server prints */
-    struct vclock_page *page;
-};
 
 /* Servers that live, to be killed when the program exits by whatever path runs its exit handlers;
  * where none runs, the kernel kills them (PR_SET_PDEATHSIG). */
@@ -72,7 +54,7 @@ static void show_log(const struct oracle *o) {
     if (length > 0) fprintf(stderr, "--- the server's log ---\n%.*s", (int)length, text);
 }
 
-static _Noreturn void give_up(const struct oracle *o, const char *what) {
+_Noreturn void oracle_give_up(const struct oracle *o, const char *what) {
     fprintf(stderr, "oracle: %s: %s\n", what, strerror(errno));
     show_log(o);
     exit(EXIT_FAILURE);
@@ -162,12 +144,12 @@ static _Noreturn void become_server(const struct oracle *o, const struct birth *
     _exit(EXIT_FAILURE);
 }
 
-static void sleep_us(long us) {
+void oracle_sleep_us(long us) {
     struct timespec t = {.tv_nsec = us * 1000};
     nanosleep(&t, NULL);
 }
 
-void oracle_pause(void) { sleep_us(100); }
+void oracle_pause(void) { oracle_sleep_us(100); }
 
 static bool is_dead(const struct oracle *o) { return waitpid(o->pid, NULL, WNOHANG) == o->pid; }
 
@@ -178,12 +160,12 @@ static bool is_idle(const struct oracle *o) {
 
 /* False if the server died: its port was taken. */
 static bool wait_for_birth(const struct oracle *o) {
-    for (long waited_us = 0; waited_us < PATIENCE_S * 1000000L; waited_us += 200) {
+    for (long waited_us = 0; waited_us < ORACLE_PATIENCE_S * 1000000L; waited_us += 200) {
         if (is_idle(o)) return true;
         if (is_dead(o)) return false;
-        sleep_us(200);
+        oracle_sleep_us(200);
     }
-    give_up(o, "the server does not start");
+    oracle_give_up(o, "the server does not start");
 }
 
 static void spawn(struct oracle *o, struct birth *birth) {
@@ -233,7 +215,7 @@ struct oracle *oracle_start(int64_t tick_us, const char *const *arguments) {
     rmdir(birth.directory);
     close(birth.page_fd);
     close(birth.seed_fd);
-    if (!started) give_up(o, "the server does not start");
+    if (!started) oracle_give_up(o, "the server does not start");
     return o;
 }
 
@@ -252,137 +234,59 @@ int64_t oracle_now_us(const struct oracle *o) { return atomic_load(&o->page->now
 int64_t oracle_turns(const struct oracle *o) { return atomic_load(&o->page->turns); }
 int64_t oracle_reads(const struct oracle *o) { return atomic_load(&o->page->reads_total); }
 
-static void wait_for_idle(struct oracle *o) {
+void oracle_wait_for_idle(struct oracle *o) {
     struct timespec second = {.tv_sec = 1};
     int waited_s = 0;
     while (!is_idle(o)) {
         long rc = syscall(SYS_futex, &o->page->idle, FUTEX_WAIT, 0, &second, NULL, 0);
-        if (rc != 0 && errno == ETIMEDOUT && (is_dead(o) || ++waited_s == PATIENCE_S))
-            give_up(o, "the server hangs or died");
+        if (rc != 0 && errno == ETIMEDOUT && (is_dead(o) || ++waited_s == ORACLE_PATIENCE_S))
+            oracle_give_up(o, "the server hangs or died");
     }
 }
 
-/* Idle is taken back first: the server says it anew once it has seen what there is to see. */
-static void ring(struct oracle *o) {
+void oracle_ring(struct oracle *o) {
     atomic_store(&o->page->idle, 0);
-    if (write(o->bell, "", 1) != 1) give_up(o, "the bell does not ring");
+    if (write(o->bell, "", 1) != 1) oracle_give_up(o, "the bell does not ring");
 }
 
 void oracle_grant(struct oracle *o, int64_t us) {
     atomic_fetch_add(&o->page->granted_us, us);
-    ring(o);
-    wait_for_idle(o);
+    oracle_ring(o);
+    oracle_wait_for_idle(o);
 }
 
-/* --- connections --- */
+/* --- what a peer of its own making needs --- */
 
-static void wait_for_turn_after(struct oracle *o, int64_t turns) {
-    for (long waited_us = 0; oracle_turns(o) == turns; waited_us += 20) {
-        if (waited_us > PATIENCE_S * 1000000L) give_up(o, "the server does not turn");
-        sleep_us(20);
-    }
-    wait_for_idle(o);
-}
+int oracle_port(const struct oracle *o) { return o->port; }
 
-struct oracle_link *oracle_connect(struct oracle *o) {
-    struct oracle_link *link = calloc(1, sizeof *link);
-    int64_t turns = oracle_turns(o);
-    if (!link) abort();
-    link->context = redisConnect("127.0.0.1", o->port);
-    if (!link->context || link->context->err) give_up(o, "no connection");
-    wait_for_turn_after(o, turns);
-    return link;
-}
-
-void oracle_disconnect(struct oracle *o, struct oracle_link *link) {
-    int64_t turns = oracle_turns(o);
-    redisFree(link->context);
-    oracle_bytes_release(&link->answer);
-    free(link);
-    wait_for_turn_after(o, turns);
-}
-
-static void send_all(struct oracle *o, struct oracle_link *link, const char *bytes, size_t length) {
-    while (length > 0) {
-        ssize_t sent = send(link->context->fd, bytes, length, MSG_NOSIGNAL);
-        if (sent <= 0) give_up(o, "sending");
-        bytes += sent;
-        length -= (size_t)sent;
+/* Loopback delivers within the call that sends, so what has been sent is there when the bell rings.
+ */
+void oracle_settle(struct oracle *o) {
+    for (int64_t turns = -1; turns != oracle_turns(o);) {
+        turns = oracle_turns(o);
+        oracle_ring(o);
+        oracle_wait_for_idle(o);
     }
 }
 
-static size_t receive(struct oracle *o, struct oracle_link *link, char *into, size_t size) {
-    struct pollfd at = {.fd = link->context->fd, .events = POLLIN};
-    if (poll(&at, 1, PATIENCE_S * 1000) != 1) give_up(o, "no answer");
-    ssize_t got = recv(at.fd, into, size, 0);
-    if (got <= 0) give_up(o, "the server closed the connection");
-    return (size_t)got;
+/* Its state in /proc/PID/stat, after the name in parentheses. */
+static bool is_at_work(long pid) {
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    const char *end = length ? strrchr(text, ')') : NULL;
+    return end && end[2] != 'Z';
 }
 
-/* How many whole replies the reader can give now. */
-static uint32_t count_replies(struct oracle *o, redisReader *reader) {
-    uint32_t count = 0;
-    void *reply;
-    while (redisReaderGetReply(reader, &reply) == REDIS_OK && reply) {
-        freeReplyObject(reply);
-        count++;
-    }
-    if (reader->err) give_up(o, reader->errstr);
-    return count;
-}
-
-void oracle_call(struct oracle *o, struct oracle_link *link, const char *bytes, size_t length,
-                 uint32_t replies, struct oracle_bytes *out) {
-    char chunk[65536];
-    atomic_store(&o->page->hold, 1);
-    send_all(o, link, bytes, length);
-    atomic_store(&o->page->hold, 0);
-    ring(o);
-    for (uint32_t seen = 0; seen < replies;) {
-        size_t got = receive(o, link, chunk, sizeof chunk);
-        redisReaderFeed(link->context->reader, chunk, got);
-        seen += count_replies(o, link->context->reader);
-        if (out) oracle_bytes_append(out, chunk, got);
-    }
-    wait_for_idle(o);
-}
-
-void oracle_tell(struct oracle *o, struct oracle_link *link, const char *bytes, size_t length) {
-    int64_t turns = oracle_turns(o);
-    send_all(o, link, bytes, length);
-    wait_for_turn_after(o, turns);
-}
-
-void oracle_drain(struct oracle *o, struct oracle_link *link, struct oracle_bytes *out) {
-    struct pollfd at = {.fd = link->context->fd, .events = POLLIN};
-    char chunk[65536];
-    while (poll(&at, 1, 0) == 1) {
-        size_t got = receive(o, link, chunk, sizeof chunk);
-        oracle_bytes_append(out, chunk, got);
-    }
-}
-
-/* --- asking --- */
-
-/* A line without its type, or a bulk string's text. */
-static void decode(const struct oracle_bytes *raw, struct oracle_bytes *text) {
-    const char *line_end = strstr(raw->bytes, "\r\n");
-    text->length = 0;
-    if (raw->bytes[0] == '$' && raw->bytes[1] != '-')
-        oracle_bytes_append(text, line_end + 2, strtoul(raw->bytes + 1, NULL, 10));
-    else
-        oracle_bytes_append(text, raw->bytes + 1, (size_t)(line_end - raw->bytes - 1));
-}
-
-const char *oracle_ask(struct oracle *o, struct oracle_link *link, uint32_t argc,
-                       const char *const *argv) {
-    struct oracle_bytes raw = {0};
-    char *bytes;
-    long long length = redisFormatCommandArgv(&bytes, (int)argc, (const char **)argv, NULL);
-    if (length < 0) abort();
-    oracle_call(o, link, bytes, (size_t)length, 1, &raw);
-    redisFreeCommand(bytes);
-    decode(&raw, &link->answer);
-    oracle_bytes_release(&raw);
-    return link->answer.bytes;
+bool oracle_has_child(const struct oracle *o) {
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)o->pid, (long)o->pid);
+    FILE *file = fopen(path, "r");
+    if (!file) abort();
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    return length > 0 && is_at_work(strtol(text, NULL, 10));
 }

@@ -62,6 +62,13 @@ void oracle_drain(struct oracle *, struct oracle_link *, struct oracle_bytes *ou
 const char *oracle_ask(struct oracle *, struct oracle_link *, uint32_t argc,
                        const char *const *argv);
 
+/* Returns when the server has read all that was sent to it by whatever way, and rests. */
+void oracle_settle(struct oracle *);
+int oracle_port(const struct oracle *);
+/* Is a child of the server's, that writes a snapshot, still at work? One that has ended and waits
+ * to be reaped is not. */
+bool oracle_has_child(const struct oracle *);
+
 /* Waits in real time, for what threads or children of the server do; a tenth of a millisecond. */
 void oracle_pause(void);
 
