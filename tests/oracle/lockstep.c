@@ -260,13 +260,15 @@ void lockstep_make_engine(struct lockstep *ls, us_t tick_us, const struct engine
                              .acknowledge = on_acknowledge};
     ls->prices = (struct price_table){.name = "lockstep", .turn_time_vanishes = true};
     ls->prices.ps[COST_CLOCK_READ] = (uint64_t)tick_us * PS_PER_US;
-    ls->env = (struct engine_env){.generation = generation_find("redis-7.0"),
-                                  .allocator = allocator_find("debian"),
-                                  .prices = &ls->prices,
-                                  .keys = names_keys(ls->names),
-                                  .texts = ls->texts,
-                                  .sink = &ls->sink,
-                                  .rng = rng_seed(test_seed())};
+    ls->env = (struct engine_env){
+        .generation = generation_find(ls->generation ? ls->generation : "redis-7.0"),
+        .allocator = allocator_find("debian"),
+        .prices = &ls->prices,
+        .keys = names_keys(ls->names),
+        .texts = ls->texts,
+        .sink = &ls->sink,
+        .self = ls->number,
+        .rng = rng_seed(test_seed() + (uint64_t)ls->number)};
     ls->engine = engine_create(&ls->env, config);
 }
 
@@ -327,6 +329,7 @@ struct lockstep *lockstep_start(const char *about, const struct lockstep_config 
     ASSERT(ls);
     ls->about = about;
     ls->mate = config->mate;
+    ls->number = config->number;
     ls->databases_seen = config->databases_seen ? config->databases_seen : 1;
     server_arguments(&arguments, config);
     ls->oracle = oracle_start(config->tick_us, arguments.argv);

@@ -20,6 +20,7 @@ struct lockstep_config {
     bool restless;           /* starts at once, memory not compared */
     uint32_t databases_seen; /* figures are compared for databases [0, this); 0: for the first */
     struct lockstep *mate;   /* whose names and texts it shares; or NULL */
+    int number;              /* among servers that know each other */
     const char *directory;   /* where the server may write; or NULL */
     /* client-output-buffer-limit replica, where has_limits; else the default's */
     bool has_limits;
@@ -41,6 +42,8 @@ struct lockstep_line {
 struct lockstep {
     const char *about; /* named in every failure */
     struct lockstep *mate;
+    const char *generation; /* NULL: redis-7.0 */
+    int number;
     struct oracle *oracle;
     struct engine *engine;
     struct names *names;

@@ -144,6 +144,15 @@ static void set_server(struct lockstep *ls, const char *name, const char *value)
     ck_assert_str_eq(oracle_ask(ls->oracle, ls->asker.link, 4, words), "OK");
 }
 
+/* Both read the same entropy, so that their hash seeds are the engines', and would draw the same
+ * replication ids. A long password uses up what the other will draw; then a new id. */
+static void become_another(struct lockstep *ls) {
+    static const char *const draw[] = {"ACL", "GENPASS", "4096"};
+    static const char *const change[] = {"DEBUG", "CHANGE-REPL-ID"};
+    oracle_ask(ls->oracle, ls->asker.link, 3, draw);
+    ck_assert_str_eq(oracle_ask(ls->oracle, ls->asker.link, 2, change), "OK");
+}
+
 struct pair *pair_start(const char *about) {
     struct pair *p = calloc(1, sizeof *p);
     ASSERT(p);
@@ -153,8 +162,10 @@ struct pair *pair_start(const char *about) {
     struct lockstep_config config = {.restless = true, .directory = p->directory};
     for (int i = 0; i < 2; i++) {
         config.mate = i ? p->side[0] : NULL;
+        config.number = i;
         p->side[i] = lockstep_start(about, &config);
     }
+    become_another(p->side[PAIR_REPLICA]);
     pair_wire_join(&p->wire, p->side[0], p->side[1]);
     pair_proxy_open(&p->proxy, oracle_port(p->side[0]->oracle));
     for (int i = 0; i < 2; i++) {

@@ -53,17 +53,21 @@ struct pair_end { /* one engine and what it has said */
     struct lockstep *ls;
     struct stream_log *log;
     struct snapshot *forked;
-    bool wants_dial, wants_closing;
+    bool wants_dial;
+};
+/* A connection; there is at most one of each end's own dialling. */
+struct pair_link {
+    bool is_open, streams;
+    bool tells[2];   /* that it is closed, to either end */
+    int slot;        /* of the engine that was called */
+    uint64_t cursor; /* the first record that has not been handed over */
+    struct pair_item items[256];
+    uint32_t item_count;
 };
 struct pair_wire {
     struct pair_end ends[2];
-    bool is_cut, is_open;
-    int dialler, slot; /* of the connection */
-    bool streams;
-    uint64_t cursor; /* the first record that has not been handed over */
-    int64_t from_offset;
-    struct pair_item items[256];
-    uint32_t item_count;
+    struct pair_link links[2]; /* by the end that dialled */
+    bool is_cut;
 };
 void pair_wire_join(struct pair_wire *, struct lockstep *master, struct lockstep *replica);
 void pair_wire_settle(struct pair_wire *);

@@ -8,11 +8,16 @@
 
 static struct pair_wire *wire_of(void *lockstep) { return ((struct lockstep *)lockstep)->company; }
 
+/* --- the sinks --- */
+
 static int end_of(const struct pair_wire *w, const void *lockstep) {
     return w->ends[1].ls == lockstep;
 }
 
-/* --- the sinks --- */
+/* The connection on which an engine calls its peer so. */
+static struct pair_link *link_of(struct pair_wire *w, int end, int peer) {
+    return &w->links[peer == PEER_MASTER ? end : !end];
+}
 
 static void on_stream(void *context, const struct stream_command *command) {
     struct pair_wire *w = wire_of(context);
@@ -21,59 +26,48 @@ static void on_stream(void *context, const struct stream_command *command) {
 
 static void on_dial(void *context, int master) {
     struct pair_wire *w = wire_of(context);
-    (void)master;
+    ASSERT(master == !end_of(w, context));
     w->ends[end_of(w, context)].wants_dial = true;
 }
 
 static void on_send(void *context, int peer, const struct repl_message *message) {
     struct pair_wire *w = wire_of(context);
-    (void)peer;
-    if (!w->is_open) {
+    struct pair_link *link = link_of(w, end_of(w, context), peer);
+    if (!link->is_open) {
         if (message->snapshot) snapshot_release(message->snapshot);
         return;
     }
-    ASSERT(w->item_count < sizeof w->items / sizeof *w->items);
-    w->items[w->item_count++] = (struct pair_item){*message, end_of(w, context) == w->dialler};
+    ASSERT(link->item_count < sizeof link->items / sizeof *link->items);
+    link->items[link->item_count++] = (struct pair_item){*message, peer == PEER_MASTER};
 }
 
-/* Commands of one turn that end at the offset or before are in what it has already. */
+/* Commands that end at the offset or before are in what it has already. */
 static void on_stream_from(void *context, int peer, int64_t offset) {
     struct pair_wire *w = wire_of(context);
+    struct pair_link *link = link_of(w, end_of(w, context), peer);
     const struct stream_log *log = w->ends[end_of(w, context)].log;
-    (void)peer;
-    w->streams = true;
-    w->from_offset = offset;
-    w->cursor = stream_log_begin(log);
-    while (w->cursor < stream_log_end(log) && stream_log_at(log, w->cursor)->end_offset <= offset)
-        w->cursor++;
+    link->streams = true;
+    link->cursor = stream_log_begin(log);
+    while (link->cursor < stream_log_end(log) &&
+           stream_log_at(log, link->cursor)->end_offset <= offset)
+        link->cursor++;
 }
 
-static void drop_items(struct pair_wire *w) {
-    for (uint32_t i = 0; i < w->item_count; i++)
-        if (w->items[i].message.snapshot) snapshot_release(w->items[i].message.snapshot);
-    w->item_count = 0;
+static void close_link(struct pair_link *link) {
+    for (uint32_t i = 0; i < link->item_count; i++)
+        if (link->items[i].message.snapshot) snapshot_release(link->items[i].message.snapshot);
+    link->item_count = 0;
+    link->is_open = link->streams = false;
 }
 
-static void close_wire(struct pair_wire *w) {
-    drop_items(w);
-    w->is_open = w->streams = false;
-}
-
-static void begin(struct pair_end *e) { lockstep_turn_begin(e->ls, oracle_now_us(e->ls->oracle)); }
-
-static void tell_closed(struct pair_wire *w, int end) {
-    begin(&w->ends[end]);
-    engine_closed(w->ends[end].ls->engine, end == w->dialler ? PEER_MASTER : w->slot);
-    lockstep_turn_end(w->ends[end].ls);
-}
-
-/* The other end hears of it at once, as soon as this turn is over. */
+/* The other end hears of it when this turn is over. */
 static void on_hang_up(void *context, int peer) {
     struct pair_wire *w = wire_of(context);
-    (void)peer;
-    if (!w->is_open) return;
-    close_wire(w);
-    w->ends[!end_of(w, context)].wants_closing = true;
+    int end = end_of(w, context);
+    struct pair_link *link = link_of(w, end, peer);
+    if (!link->is_open) return;
+    close_link(link);
+    link->tells[!end] = true;
 }
 
 static void on_forked(void *context, struct snapshot *snapshot) {
@@ -90,8 +84,9 @@ static void on_child_killed(void *context) {
 
 static void on_turn_ended(struct lockstep *ls) {
     struct pair_wire *w = ls->company;
-    if (!w->is_open || !w->streams || end_of(w, ls) == w->dialler) return;
-    engine_replica_written(ls->engine, w->slot, engine_stats(ls->engine).master_repl_offset);
+    const struct pair_link *link = &w->links[!end_of(w, ls)];
+    if (link->is_open && link->streams)
+        engine_replica_written(ls->engine, link->slot, engine_stats(ls->engine).master_repl_offset);
 }
 
 static void listen_to(struct pair_wire *w, int end, struct lockstep *ls) {
@@ -108,56 +103,73 @@ static void listen_to(struct pair_wire *w, int end, struct lockstep *ls) {
 }
 
 void pair_wire_join(struct pair_wire *w, struct lockstep *master, struct lockstep *replica) {
-    *w = (struct pair_wire){.slot = -1};
+    memset(w, 0, sizeof *w);
     listen_to(w, 0, master);
     listen_to(w, 1, replica);
 }
 
-/* --- delivery --- */
+/* --- delivery: each of these does one thing, if there is one to be done --- */
 
-static void dial(struct pair_wire *w, int end) {
+static void begin(struct pair_end *e) { lockstep_turn_begin(e->ls, oracle_now_us(e->ls->oracle)); }
+
+static bool tell_closed(struct pair_wire *w, int dialler, int end) {
+    struct pair_link *link = &w->links[dialler];
+    if (!link->tells[end]) return false;
+    link->tells[end] = false;
+    begin(&w->ends[end]);
+    engine_closed(w->ends[end].ls->engine, end == dialler ? PEER_MASTER : link->slot);
+    lockstep_turn_end(w->ends[end].ls);
+    return true;
+}
+
+static bool dial(struct pair_wire *w, int end) {
     struct pair_end *caller = &w->ends[end], *called = &w->ends[!end];
+    struct pair_link *link = &w->links[end];
+    if (!caller->wants_dial) return false;
     caller->wants_dial = false;
-    w->dialler = end;
-    if (w->is_cut || w->is_open) {
-        begin(caller);
-        engine_closed(caller->ls->engine, PEER_MASTER);
-        lockstep_turn_end(caller->ls);
-        return;
+    if (w->is_cut) {
+        link->tells[end] = true;
+        return true;
     }
-    w->is_open = true;
+    link->is_open = true;
     begin(called);
-    w->slot = engine_accept(called->ls->engine);
+    link->slot = engine_accept(called->ls->engine);
     lockstep_turn_end(called->ls);
     begin(caller);
     engine_connected(caller->ls->engine);
     lockstep_turn_end(caller->ls);
+    return true;
 }
 
-static void deliver_item(struct pair_wire *w) {
-    struct pair_item item = w->items[0];
-    struct pair_end *to = &w->ends[item.from_dialler ? !w->dialler : w->dialler];
-    memmove(w->items, w->items + 1, --w->item_count * sizeof *w->items);
+static bool deliver_item(struct pair_wire *w, int dialler) {
+    struct pair_link *link = &w->links[dialler];
+    if (link->item_count == 0) return false;
+    struct pair_item item = link->items[0];
+    struct pair_end *to = &w->ends[item.from_dialler ? !dialler : dialler];
+    memmove(link->items, link->items + 1, --link->item_count * sizeof *link->items);
     begin(to);
-    engine_message(to->ls->engine, item.from_dialler ? w->slot : PEER_MASTER, &item.message);
+    engine_message(to->ls->engine, item.from_dialler ? link->slot : PEER_MASTER, &item.message);
     lockstep_turn_end(to->ls);
+    return true;
 }
 
 /* All that was fed so far, in one turn. */
-static bool deliver_stream(struct pair_wire *w) {
-    const struct stream_log *log = w->ends[!w->dialler].log;
-    struct pair_end *to = &w->ends[w->dialler];
-    if (!w->is_open || !w->streams || w->cursor == stream_log_end(log)) return false;
+static bool deliver_stream(struct pair_wire *w, int dialler) {
+    struct pair_link *link = &w->links[dialler];
+    const struct stream_log *log = w->ends[!dialler].log;
+    struct pair_end *to = &w->ends[dialler];
+    if (!link->is_open || !link->streams || link->cursor == stream_log_end(log)) return false;
     begin(to);
-    while (w->streams && w->cursor < stream_log_end(log)) {
-        struct stream_command command = stream_log_command(log, w->cursor++);
+    while (link->streams && link->cursor < stream_log_end(log)) {
+        struct stream_command command = stream_log_command(log, link->cursor++);
         engine_receive(to->ls->engine, &command);
     }
     lockstep_turn_end(to->ls);
     return true;
 }
 
-static void pipe_file(struct pair_end *e) {
+static bool pipe_file(struct pair_end *e) {
+    if (!e->forked) return false;
     for (uint64_t left = e->forked->rdb_bytes; e->forked;) {
         uint64_t part = left < PIPE_BYTES ? left : PIPE_BYTES;
         bool last = part == left;
@@ -169,56 +181,42 @@ static void pipe_file(struct pair_end *e) {
         snapshot_release(e->forked);
         e->forked = NULL;
     }
-}
-
-static void load(struct pair_end *e) {
-    while (engine_is_loading(e->ls->engine)) {
-        begin(e);
-        engine_load(e->ls->engine);
-        lockstep_turn_end(e->ls);
-    }
-}
-
-static bool act(struct pair_wire *w, int end) {
-    struct pair_end *e = &w->ends[end];
-    if (e->wants_closing) {
-        e->wants_closing = false;
-        tell_closed(w, end);
-    } else if (e->wants_dial) {
-        dial(w, end);
-    } else if (engine_is_loading(e->ls->engine)) {
-        load(e);
-    } else if (e->forked) {
-        pipe_file(e);
-    } else {
-        return false;
-    }
     return true;
 }
 
+static bool load(struct pair_end *e) {
+    if (!engine_is_loading(e->ls->engine)) return false;
+    begin(e);
+    engine_load(e->ls->engine);
+    lockstep_turn_end(e->ls);
+    return true;
+}
+
+static bool act(struct pair_wire *w, int end) {
+    return tell_closed(w, 0, end) || tell_closed(w, 1, end) || deliver_item(w, end) ||
+           deliver_stream(w, end) || dial(w, end) || load(&w->ends[end]) ||
+           pipe_file(&w->ends[end]);
+}
+
 void pair_wire_settle(struct pair_wire *w) {
-    for (bool acted = true; acted;) {
-        acted = true;
-        if (w->item_count > 0)
-            deliver_item(w);
-        else if (!deliver_stream(w))
-            acted = act(w, 0) | act(w, 1);
-    }
+    while (act(w, 0) || act(w, 1)) continue;
 }
 
 void pair_wire_cut(struct pair_wire *w) {
-    bool was_open = w->is_open;
-    close_wire(w);
     w->is_cut = true;
-    if (!was_open) return;
-    tell_closed(w, w->dialler);
-    tell_closed(w, !w->dialler);
+    for (int i = 0; i < 2; i++) {
+        if (!w->links[i].is_open) continue;
+        close_link(&w->links[i]);
+        w->links[i].tells[0] = w->links[i].tells[1] = true;
+    }
     pair_wire_settle(w);
 }
 
 void pair_wire_mend(struct pair_wire *w) { w->is_cut = false; }
 
 void pair_wire_release(struct pair_wire *w) {
-    close_wire(w);
-    for (int i = 0; i < 2; i++) stream_log_destroy(w->ends[i].log);
+    for (int i = 0; i < 2; i++) {
+        close_link(&w->links[i]);
+        stream_log_destroy(w->ends[i].log);
+    }
 }

@@ -153,6 +153,60 @@ START_TEST(a_storm_passes_through_the_pair) {
 }
 END_TEST
 
+/* --- manual failover --- */
+
+static void pass_by_tenths(struct pair *p, int tenths) {
+    for (int i = 0; i < tenths; i++) pair_pass(p, 100);
+}
+
+/* Writes are paused, and with them expiry, until the replica has acknowledged all; then the two
+ * change places. `_i` moves the start against the replica's ACKs of each second. */
+START_TEST(a_failover_goes_as_the_real_one_while_keys_expire) {
+    struct pair *p = join("FAILOVER");
+    char command[64];
+    pass_by_tenths(p, _i);
+    for (int i = 0; i < 100; i++) {
+        snprintf(command, sizeof command, "SET k%d v PX %d", i, 20 + i * 30);
+        pair_do(p, PAIR_MASTER, command);
+    }
+    pair_pass(p, 500);
+    int64_t expired = p->server[PAIR_MASTER][PAIR_expired_keys];
+    ck_assert_int_gt(expired, 0);
+    pair_do(p, PAIR_MASTER, "FAILOVER");
+    pair_do(p, PAIR_MASTER, "GET k20");
+    pair_do(p, PAIR_MASTER, "FAILOVER");
+    for (int i = 0; i < 20 && !p->server[PAIR_MASTER][PAIR_is_replica]; i++) pair_pass(p, 100);
+    ck_assert_int_eq(p->server[PAIR_MASTER][PAIR_is_replica], 1);
+    ck_assert_int_eq(p->server[PAIR_REPLICA][PAIR_is_replica], 0);
+    ck_assert_int_eq(p->server[PAIR_MASTER][PAIR_expired_keys], expired);
+    pair_do(p, PAIR_REPLICA, "SET from-the-new-master 1");
+    pass_by_tenths(p, 40);
+    pair_do(p, PAIR_MASTER, "GET from-the-new-master");
+    ck_assert_int_eq(p->server[PAIR_MASTER][PAIR_keys], 2);
+    ck_assert_int_eq(p->server[PAIR_REPLICA][PAIR_sync_full], 0);
+    ck_assert_int_eq(p->server[PAIR_REPLICA][PAIR_sync_partial_ok], 1);
+    pair_stop(p);
+}
+END_TEST
+
+/* Too little time for the ACK of the last write: all goes on as before. */
+START_TEST(a_failover_that_runs_out_of_time_is_called_off) {
+    struct pair *p = join("FAILOVER TIMEOUT");
+    pair_do(p, PAIR_MASTER, "FAILOVER TIMEOUT 0");
+    pair_do(p, PAIR_MASTER, "FAILOVER ABORT");
+    pair_do(p, PAIR_REPLICA, "FAILOVER");
+    pair_pass(p, 100 + 100 * _i);
+    pair_write(p, 1, 10);
+    pair_do(p, PAIR_MASTER, "FAILOVER TIMEOUT 200");
+    pass_by_tenths(p, 15);
+    pair_do(p, PAIR_MASTER, "SET k v");
+    pair_pass(p, 1500);
+    pair_cut(p);
+    pair_do(p, PAIR_MASTER, "FAILOVER");
+    pair_stop(p);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("oracle pair");
     TCase *tcase = tcase_create("pair");
@@ -162,6 +216,8 @@ int main(void) {
     tcase_add_test(tcase, a_full_sync_carries_the_dead);
     tcase_add_test(tcase, a_promoted_replica_deletes_what_its_master_never_did);
     tcase_add_test(tcase, a_storm_passes_through_the_pair);
+    tcase_add_loop_test(tcase, a_failover_goes_as_the_real_one_while_keys_expire, 0, 6);
+    tcase_add_loop_test(tcase, a_failover_that_runs_out_of_time_is_called_off, 0, 3);
     suite_add_tcase(suite, tcase);
     return tally_run(suite, "pair");
 }
