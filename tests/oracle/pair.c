@@ -186,6 +186,7 @@ static void remove_directory(const char *path) {
 }
 
 void pair_stop(struct pair *p) {
+    pair_wire_mend(&p->wire);
     pair_cut(p);
     for (int i = 1; i >= 0; i--) {
         lockstep_disconnect(p->side[i], &p->line[i]);
@@ -252,6 +253,11 @@ void pair_cut(struct pair *p) {
     pair_proxy_cut(&p->proxy);
     pair_wire_cut(&p->wire);
     settle(p);
+}
+
+void pair_freeze(struct pair *p) {
+    pair_proxy_freeze(&p->proxy);
+    pair_wire_freeze(&p->wire);
 }
 
 void pair_mend(struct pair *p) {

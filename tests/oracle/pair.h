@@ -38,10 +38,12 @@ struct pair_proxy {
     int port, listener;
     int to[2]; /* the replica's end and the master's; -1: none */
     int master_port;
+    bool is_frozen;
 };
 void pair_proxy_open(struct pair_proxy *, int master_port);
-bool pair_proxy_pump(struct pair_proxy *); /* true if it moved anything */
-void pair_proxy_cut(struct pair_proxy *);  /* and refuses from now on */
+bool pair_proxy_pump(struct pair_proxy *);   /* true if it moved anything */
+void pair_proxy_cut(struct pair_proxy *);    /* and refuses from now on */
+void pair_proxy_freeze(struct pair_proxy *); /* nothing passes, nothing is closed; refuses too */
 void pair_proxy_mend(struct pair_proxy *);
 
 /* pair_wire.c: what stands between the two engines. */
@@ -67,11 +69,12 @@ struct pair_link {
 struct pair_wire {
     struct pair_end ends[2];
     struct pair_link links[2]; /* by the end that dialled */
-    bool is_cut;
+    bool is_cut, is_frozen;
 };
 void pair_wire_join(struct pair_wire *, struct lockstep *master, struct lockstep *replica);
 void pair_wire_settle(struct pair_wire *);
 void pair_wire_cut(struct pair_wire *);
+void pair_wire_freeze(struct pair_wire *);
 void pair_wire_mend(struct pair_wire *);
 void pair_wire_release(struct pair_wire *);
 
@@ -98,6 +101,7 @@ void pair_do(struct pair *, int side, const char *command);
 void pair_write(struct pair *, uint32_t key, uint32_t value_bytes); /* to the master */
 void pair_pass(struct pair *, ms_t ms);                             /* in steps of 100 ms */
 void pair_cut(struct pair *);
+void pair_freeze(struct pair *); /* neither end hears of it */
 void pair_mend(struct pair *);
 void pair_promote(struct pair *, int side); /* REPLICAOF NO ONE */
 void pair_compare(struct pair *);

@@ -31,6 +31,7 @@ void pair_proxy_mend(struct pair_proxy *p) {
         abort();
     getsockname(p->listener, (struct sockaddr *)&at, &size);
     p->port = ntohs(at.sin_port);
+    p->is_frozen = false;
 }
 
 void pair_proxy_open(struct pair_proxy *p, int master_port) {
@@ -45,10 +46,15 @@ static void hang_up(struct pair_proxy *p) {
     }
 }
 
-void pair_proxy_cut(struct pair_proxy *p) {
-    hang_up(p);
+void pair_proxy_freeze(struct pair_proxy *p) {
     if (p->listener >= 0) close(p->listener);
     p->listener = -1;
+    p->is_frozen = true;
+}
+
+void pair_proxy_cut(struct pair_proxy *p) {
+    hang_up(p);
+    pair_proxy_freeze(p);
 }
 
 static bool answer(struct pair_proxy *p) {
@@ -78,6 +84,7 @@ static bool forward(struct pair_proxy *p, int from) {
 }
 
 bool pair_proxy_pump(struct pair_proxy *p) {
+    if (p->is_frozen) return false;
     bool moved = answer(p);
     for (bool more = true; more; moved |= more) more = forward(p, 0) | forward(p, 1);
     return moved;

@@ -65,6 +65,7 @@ static void on_hang_up(void *context, int peer) {
     struct pair_wire *w = wire_of(context);
     int end = end_of(w, context);
     struct pair_link *link = link_of(w, end, peer);
+    if (!link->is_open) link->tells[end] = false;
     if (!link->is_open) return;
     close_link(link);
     link->tells[!end] = true;
@@ -127,8 +128,10 @@ static bool dial(struct pair_wire *w, int end) {
     struct pair_link *link = &w->links[end];
     if (!caller->wants_dial) return false;
     caller->wants_dial = false;
-    if (w->is_cut) {
-        link->tells[end] = true;
+    if (w->is_cut || w->is_frozen) {
+        begin(caller);
+        engine_closed(caller->ls->engine, PEER_MASTER);
+        lockstep_turn_end(caller->ls);
         return true;
     }
     link->is_open = true;
@@ -193,6 +196,7 @@ static bool load(struct pair_end *e) {
 }
 
 static bool act(struct pair_wire *w, int end) {
+    if (w->is_frozen) return dial(w, end) || load(&w->ends[end]);
     return tell_closed(w, 0, end) || tell_closed(w, 1, end) || deliver_item(w, end) ||
            deliver_stream(w, end) || dial(w, end) || load(&w->ends[end]) ||
            pipe_file(&w->ends[end]);
@@ -212,7 +216,9 @@ void pair_wire_cut(struct pair_wire *w) {
     pair_wire_settle(w);
 }
 
-void pair_wire_mend(struct pair_wire *w) { w->is_cut = false; }
+void pair_wire_freeze(struct pair_wire *w) { w->is_frozen = true; }
+
+void pair_wire_mend(struct pair_wire *w) { w->is_cut = w->is_frozen = false; }
 
 void pair_wire_release(struct pair_wire *w) {
     for (int i = 0; i < 2; i++) {

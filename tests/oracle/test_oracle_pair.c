@@ -153,6 +153,32 @@ START_TEST(a_storm_passes_through_the_pair) {
 }
 END_TEST
 
+/* A link on which nothing passes any more: either end finds that out for itself, in the same tenth
+ * of a second as the real one; what it missed comes by a partial resync. `_i` moves the moment. */
+START_TEST(either_end_of_a_dead_link_times_out_by_itself) {
+    struct pair *p = join("repl-timeout on both sides");
+    int64_t links_lost_at = -1, replicas_lost_at = -1;
+    for (int side = 0; side < 2; side++) pair_do(p, side, "CONFIG SET repl-timeout 5");
+    for (int i = 0; i < 3 * _i; i++) pair_pass(p, 100);
+    pair_freeze(p);
+    pair_write(p, 1, 100);
+    for (int tenth = 0; tenth < 90; tenth++) {
+        pair_pass(p, 100);
+        if (links_lost_at < 0 && !p->server[PAIR_REPLICA][PAIR_link_is_up]) links_lost_at = tenth;
+        if (replicas_lost_at < 0 && !p->server[PAIR_MASTER][PAIR_replicas])
+            replicas_lost_at = tenth;
+    }
+    ck_assert_msg(links_lost_at > 0, "the replica did not notice");
+    ck_assert_msg(replicas_lost_at >= 40, "the master noticed at %lld",
+                  (long long)replicas_lost_at);
+    pair_mend(p);
+    pair_pass(p, 1100);
+    wait_until_up(p);
+    ck_assert_int_eq(p->server[PAIR_MASTER][PAIR_sync_partial_ok], 1);
+    pair_stop(p);
+}
+END_TEST
+
 /* --- manual failover --- */
 
 static void pass_by_tenths(struct pair *p, int tenths) {
@@ -216,6 +242,7 @@ int main(void) {
     tcase_add_test(tcase, a_full_sync_carries_the_dead);
     tcase_add_test(tcase, a_promoted_replica_deletes_what_its_master_never_did);
     tcase_add_test(tcase, a_storm_passes_through_the_pair);
+    tcase_add_loop_test(tcase, either_end_of_a_dead_link_times_out_by_itself, 0, 4);
     tcase_add_loop_test(tcase, a_failover_goes_as_the_real_one_while_keys_expire, 0, 6);
     tcase_add_loop_test(tcase, a_failover_that_runs_out_of_time_is_called_off, 0, 3);
     suite_add_tcase(suite, tcase);
