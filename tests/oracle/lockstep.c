@@ -260,15 +260,15 @@ void lockstep_make_engine(struct lockstep *ls, us_t tick_us, const struct engine
                              .acknowledge = on_acknowledge};
     ls->prices = (struct price_table){.name = "lockstep", .turn_time_vanishes = true};
     ls->prices.ps[COST_CLOCK_READ] = (uint64_t)tick_us * PS_PER_US;
-    ls->env = (struct engine_env){
-        .generation = generation_find(ls->generation ? ls->generation : "redis-7.0"),
-        .allocator = allocator_find("debian"),
-        .prices = &ls->prices,
-        .keys = names_keys(ls->names),
-        .texts = ls->texts,
-        .sink = &ls->sink,
-        .self = ls->number,
-        .rng = rng_seed(test_seed() + (uint64_t)ls->number)};
+    ls->env = (struct engine_env){.generation = ls->generation ? ls->generation
+                                                               : generation_find("redis-7.0"),
+                                  .allocator = allocator_find("debian"),
+                                  .prices = &ls->prices,
+                                  .keys = names_keys(ls->names),
+                                  .texts = ls->texts,
+                                  .sink = &ls->sink,
+                                  .self = ls->number,
+                                  .rng = rng_seed(test_seed() + (uint64_t)ls->number)};
     ls->engine = engine_create(&ls->env, config);
 }
 

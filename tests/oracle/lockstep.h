@@ -42,7 +42,7 @@ struct lockstep_line {
 struct lockstep {
     const char *about; /* named in every failure */
     struct lockstep *mate;
-    const char *generation; /* NULL: redis-7.0 */
+    const struct generation *generation; /* NULL: redis-7.0 */
     int number;
     struct oracle *oracle;
     struct engine *engine;
