@@ -285,7 +285,6 @@ static void apply(struct engine *engine, const struct changes *changes) {
     if (changes->has[AT_hz]) apply_hz(engine);
     if (changes->has[AT_repl_backlog_size]) apply_backlog_size(engine);
     if (changes->has_limits) apply_limits(engine, &changes->limits);
-    repl_count_good(engine);
     if (changes->has[AT_min_replicas_to_write] || changes->has[AT_min_replicas_max_lag])
         repl_count_good(engine); /* updateGoodSlaves */
     engine->expire.effort = (uint32_t)engine->config.active_expire_effort;

@@ -35,12 +35,11 @@ void repl_promote(struct engine *engine) {
 }
 
 /* What a master has of itself is as good as a link that was lost: it asks to go on from its own
- * offset (replicationCacheMasterUsingMyself). */
+ * offset (replicationCacheMasterUsingMyself). Without a backlog it still has none. */
 static void cache_oneself(struct engine *engine) {
     struct upstream *up = &engine->upstream;
     up->is_cached = true;
     up->cached_db = 0;
-    if (!engine->backlog.active) repl_begin_history(engine);
 }
 
 void repl_demote(struct engine *engine, int master) {
