@@ -77,6 +77,11 @@ static void draw_pass(struct draw *d) {
     standins_pass(d->s, ms);
 }
 
+static void draw_promotion(struct draw *d) {
+    say(d, "promotion", 0, 0);
+    standins_promote(d->s);
+}
+
 /* --- what a replica does --- */
 
 static int64_t draw_offset(struct draw *d, int i) {
@@ -143,7 +148,7 @@ static void draw_deed(struct draw *d) {
     else if (which < 73)
         draw_config(d);
     else if (which < 76)
-        standins_promote(d->s);
+        draw_promotion(d);
     else
         draw_pass(d);
     standins_compare(d->s);
@@ -153,9 +158,9 @@ START_TEST(a_drawn_life_of_replicas_is_the_servers) {
     static const struct standin_limits limits = {1500000, 400000, 2};
     uint64_t seed = test_seed() + (uint64_t)_i;
     char about[64];
-    snprintf(about, sizeof about, "LAPSE_TEST_SEED=%llu, one run", (unsigned long long)seed);
+    snprintf(about, sizeof about, "LAPSE_TEST_SEED=%llu", (unsigned long long)seed);
     struct draw d = {.rng = rng_seed(seed), .verbose = getenv("LAPSE_TEST_VERBOSE") != NULL};
-    d.s = standins_start(about, _i % 2 ? &limits : NULL);
+    d.s = standins_start(about, seed % 2 ? &limits : NULL);
     for (int i = 0; i < DEEDS; i++) draw_deed(&d);
     standins_stop(d.s);
 }
