@@ -27,15 +27,20 @@ static int64_t turns_of(const struct pair *p) {
     return oracle_turns(p->side[0]->oracle) + oracle_turns(p->side[1]->oracle);
 }
 
-/* Nothing is on the wire, nothing to be done, and no child writes. */
+static bool has_child(const struct pair *p) {
+    return oracle_has_child(p->side[0]->oracle) || oracle_has_child(p->side[1]->oracle);
+}
+
+/* Nothing is on the wire, nothing to be done, and no child writes. An ACK makes the master look
+ * whether its child has ended, so none arrives before it has. */
 static void settle_servers(struct pair *p) {
     bool moved = true;
     for (int wait = 0; moved; wait++) {
         int64_t turns = turns_of(p);
-        moved = pair_proxy_pump(&p->proxy);
+        bool writes = has_child(p);
+        moved = pair_proxy_pump(&p->proxy, !writes);
         for (int i = 0; i < 2; i++) oracle_settle(p->side[i]->oracle);
-        moved |= pair_proxy_pump(&p->proxy) || turns_of(p) > turns + 2;
-        for (int i = 0; i < 2; i++) moved |= oracle_has_child(p->side[i]->oracle);
+        moved |= writes || has_child(p) || turns_of(p) != turns;
         if (wait == CHILD_WAIT) lockstep_fail(p->side[0], "the pair does not come to rest");
         if (wait > 8) oracle_pause();
     }

@@ -41,7 +41,9 @@ struct pair_proxy {
     bool is_frozen;
 };
 void pair_proxy_open(struct pair_proxy *, int master_port);
-bool pair_proxy_pump(struct pair_proxy *);   /* true if it moved anything */
+/* Moves what there is to be moved; true if there was anything. Towards the master only if `back`.
+ */
+bool pair_proxy_pump(struct pair_proxy *, bool back);
 void pair_proxy_cut(struct pair_proxy *);    /* and refuses from now on */
 void pair_proxy_freeze(struct pair_proxy *); /* nothing passes, nothing is closed; refuses too */
 void pair_proxy_mend(struct pair_proxy *);
@@ -60,8 +62,9 @@ struct pair_end { /* one engine and what it has said */
 /* A connection; there is at most one of each end's own dialling. */
 struct pair_link {
     bool is_open, streams;
-    bool tells[2];   /* that it is closed, to either end */
-    int slot;        /* of the engine that was called */
+    bool feeds;    /* the engine that was called writes its stream, and has not heard of the end */
+    bool tells[2]; /* that it is closed, to either end */
+    int slot;      /* of the engine that was called */
     uint64_t cursor; /* the first record that has not been handed over */
     struct pair_item items[256];
     uint32_t item_count;

@@ -53,8 +53,8 @@ void pair_proxy_freeze(struct pair_proxy *p) {
 }
 
 void pair_proxy_cut(struct pair_proxy *p) {
+    pair_proxy_freeze(p); /* first: a replica calls again as soon as it is hung up on */
     hang_up(p);
-    pair_proxy_freeze(p);
 }
 
 static bool answer(struct pair_proxy *p) {
@@ -83,9 +83,9 @@ static bool forward(struct pair_proxy *p, int from) {
     return sent > 0;
 }
 
-bool pair_proxy_pump(struct pair_proxy *p) {
+bool pair_proxy_pump(struct pair_proxy *p, bool back) {
     if (p->is_frozen) return false;
     bool moved = answer(p);
-    for (bool more = true; more; moved |= more) more = forward(p, 0) | forward(p, 1);
+    for (bool more = true; more; moved |= more) more = (back && forward(p, 0)) | forward(p, 1);
     return moved;
 }

@@ -46,7 +46,7 @@ static void on_stream_from(void *context, int peer, int64_t offset) {
     struct pair_wire *w = wire_of(context);
     struct pair_link *link = link_of(w, end_of(w, context), peer);
     const struct stream_log *log = w->ends[end_of(w, context)].log;
-    link->streams = true;
+    link->streams = link->feeds = true;
     link->cursor = stream_log_begin(log);
     while (link->cursor < stream_log_end(log) &&
            stream_log_at(log, link->cursor)->end_offset <= offset)
@@ -65,6 +65,7 @@ static void on_hang_up(void *context, int peer) {
     struct pair_wire *w = wire_of(context);
     int end = end_of(w, context);
     struct pair_link *link = link_of(w, end, peer);
+    if (peer != PEER_MASTER) link->feeds = false;
     if (!link->is_open) link->tells[end] = false;
     if (!link->is_open) return;
     close_link(link);
@@ -86,7 +87,7 @@ static void on_child_killed(void *context) {
 static void on_turn_ended(struct lockstep *ls) {
     struct pair_wire *w = ls->company;
     const struct pair_link *link = &w->links[!end_of(w, ls)];
-    if (link->is_open && link->streams)
+    if (link->feeds)
         engine_replica_written(ls->engine, link->slot, engine_stats(ls->engine).master_repl_offset);
 }
 
@@ -117,6 +118,7 @@ static bool tell_closed(struct pair_wire *w, int dialler, int end) {
     struct pair_link *link = &w->links[dialler];
     if (!link->tells[end]) return false;
     link->tells[end] = false;
+    if (end != dialler) link->feeds = false;
     begin(&w->ends[end]);
     engine_closed(w->ends[end].ls->engine, end == dialler ? PEER_MASTER : link->slot);
     lockstep_turn_end(w->ends[end].ls);
