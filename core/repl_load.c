@@ -43,6 +43,7 @@ void repl_begin_load(struct engine *engine, struct snapshot *snapshot) {
     up->snapshot = snapshot;
     up->loaded = up->section = 0;
     up->is_lost = up->has_order = false;
+    repl_refresh_time(engine); /* blockingOperationStarts */
     up->blocked_cron_ms = engine->host.command_now_ms;
     up->state = UPSTREAM_LOADING;
     presize(engine, snapshot);
@@ -92,10 +93,12 @@ static void end_load(struct engine *engine) {
     catch_up(engine);
 }
 
-/* Crons that would have run count as if they had, for jobs of a longer period (7.0
+/* Crons that would have run count as if they had, for jobs of a longer period; seen between one
+ * portion of the file and the next, so a short file has none (7.0 processEventsWhileBlocked,
  * whileBlockedCron). */
 static void count_missed_crons(struct engine *engine) {
     ms_t *counted_ms = &engine->upstream.blocked_cron_ms;
+    repl_refresh_time(engine);
     while (*counted_ms < engine->host.command_now_ms) {
         *counted_ms += 1000 / engine->expire.hz;
         engine->cronloops++;
@@ -106,8 +109,7 @@ void engine_load(struct engine *engine) {
     struct upstream *up = &engine->upstream;
     uint64_t bytes = 0, before = up->loaded;
     ASSERT(engine_is_loading(engine));
-    repl_refresh_time(engine);
-    count_missed_crons(engine);
+    if (before > 0) count_missed_crons(engine);
     engine->cpu.muted++;
     while (up->loaded < up->snapshot->count && bytes < EVENTS_EVERY_BYTES)
         bytes += load_item(engine);
