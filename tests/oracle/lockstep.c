@@ -105,6 +105,12 @@ static void ask_begin(struct lockstep *ls, const struct arg *argv, uint32_t argc
     ls->engine_replies.length = 0;
 }
 
+void lockstep_engine_info(struct lockstep *ls) {
+    struct arg info[] = {lockstep_word(ls, "INFO")};
+    ask_begin(ls, info, 1);
+    lockstep_turn_end(ls);
+}
+
 /* Each figure as it stands within the turn of its command, as on the server: a fast cycle may run
  * when the turn ends. Turns and readings at the end of all. */
 static void ask_engine(struct lockstep *ls, struct figures *f) {

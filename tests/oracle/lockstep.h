@@ -80,6 +80,9 @@ ms_t lockstep_now_ms(const struct lockstep *);
 /* Lets both run `us` further, their crons included. Whole milliseconds. */
 void lockstep_grant(struct lockstep *, us_t us);
 
+/* The engine's part where the server alone is asked for INFO: commands refresh the cached time. */
+void lockstep_engine_info(struct lockstep *);
+
 /* Asks both for every figure; fails the test if one differs. */
 void lockstep_compare(struct lockstep *);
 

@@ -96,6 +96,7 @@ static void look_at_server(struct pair *p, int side) {
 }
 
 static void look_at_engine(struct pair *p, int side) {
+    lockstep_engine_info(p->side[side]);
     struct engine_stats e = engine_stats(p->side[side]->engine);
     int64_t f[PAIR_FIGURE_COUNT] = {
         [PAIR_is_replica] = e.is_replica,

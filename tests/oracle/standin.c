@@ -90,7 +90,6 @@ static void await_bytes(struct standins *s) {
 /* The bytes that a stalled one's socket took are the server's to tell. */
 static void follow_stalled(struct standins *s, struct standin *p) {
     int64_t to = standins_bytes_written(s) - p->stall_base;
-    standins_engine_turn(s);
     if (!p->engine_streams || to <= p->engine_sent) return;
     p->engine_sent = to;
     engine_replica_written(s->ls->engine, p->slot, to);
@@ -318,5 +317,4 @@ void standin_stall(struct standins *s, int i) {
     p->stalled = true;
     p->acks = false;
     p->stall_base = standins_bytes_written(s) - p->engine_sent;
-    standins_engine_turn(s);
 }

@@ -57,7 +57,9 @@ static const char *ask_info(struct standins *s) {
 }
 
 int64_t standins_bytes_written(struct standins *s) {
-    return number(ask_info(s), "total_net_repl_output_bytes");
+    int64_t bytes = number(ask_info(s), "total_net_repl_output_bytes");
+    lockstep_engine_info(s->ls);
+    return bytes;
 }
 
 static void look_at_server(struct standins *s) {
@@ -95,6 +97,6 @@ static void look_at_engine(struct standins *s) {
 
 void standins_look(struct standins *s) {
     look_at_server(s);
-    standins_engine_turn(s);
+    lockstep_engine_info(s->ls);
     look_at_engine(s);
 }
