@@ -115,8 +115,8 @@ static void hear_psync(struct engine *engine, int slot, const struct repl_messag
  * stream go; it may come before the cron has seen that the child has ended. */
 void repl_take_ack(struct engine *engine, int slot, int64_t offset) {
     struct engine_replica *r = &engine->replicas[slot];
-    if (!r->attached) return;
     repl_refresh_time(engine);
+    if (!r->attached) return;
     if (offset > r->ack_offset) r->ack_offset = offset;
     r->ack_time_s = repl_cached_s(engine);
     if (r->state == REPLICA_WAIT_END) repl_reap_child(engine);
