@@ -11,6 +11,7 @@ struct queued_command {
     uint32_t first_arg; /* index into args */
     uint32_t argc;
     uint8_t db;
+    bool expiry; /* it deletes an expired key */
 };
 
 struct command_queue {

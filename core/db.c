@@ -108,7 +108,7 @@ void db_delete_expired(struct db *db, key_id id, ms_t now_ms, enum expiry_cause 
     struct db_host *host = db->host;
     ms_t late_ms = now_ms - entries_at(&db->entries, id)->deadline_ms;
     db_delete(db, id);
-    propagate_word(host->propagate, db->id, db_expiry_word(host), id);
+    propagate_expiry(host->propagate, db->id, db_expiry_word(host), id);
     host->expired_keys++;
     host->sink->key_expired(host->sink->context, late_ms, cause);
 }

@@ -178,6 +178,25 @@ uint8_t engine_client_db(const struct engine *, uint32_t client);
 bool engine_peek(const struct engine *, uint8_t db, key_id, struct object *value,
                  ms_t *deadline_ms);
 
+/* How far this server is in its history: a master's master_repl_offset, what a replica has applied
+ * of its master's stream. The same as engine_stats says, for callers who ask at every command. */
+int64_t engine_offset(const struct engine *);
+
+/* Tells of every key, in no order that means anything, without a step or a charge. deadline_ms -1:
+ * no TTL; bytes of modelled memory, as the sink is told them. */
+struct engine_key {
+    uint8_t db;
+    key_id key;
+    struct object value;
+    ms_t deadline_ms;
+    uint64_t bytes;
+};
+void engine_each_key(const struct engine *, void (*)(void *context, const struct engine_key *),
+                     void *context);
+
+/* The modelled memory of one key that is there. */
+uint64_t engine_key_bytes(const struct engine *, uint8_t db, key_id);
+
 /* Brings near what a key's command will look at, for a caller who knows it a little ahead: the key
  * and its entry, and later, when they have come, the buckets that it lies in or would. They do
  * nothing else. */

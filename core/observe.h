@@ -50,6 +50,7 @@ struct reply {
 struct stream_command {
     struct request request;
     uint8_t db;          /* the database it works in */
+    bool expiry;         /* deletes a key as expired; the bytes do not say so */
     uint32_t resp_bytes; /* its exact length on the wire */
     int64_t end_offset;  /* master_repl_offset after it */
 };

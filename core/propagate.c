@@ -35,11 +35,12 @@ void propagate_book(struct backlog *backlog, const struct arg *argv, uint32_t ar
 }
 
 static void feed(struct propagate *p, uint8_t db, const struct command *command,
-                 const struct arg *argv, uint32_t argc) {
+                 const struct arg *argv, uint32_t argc, bool expiry) {
     cpu_charge(p->cpu, COST_PROPAGATE, 1);
     propagate_book(p->backlog, argv, argc);
     struct stream_command fed = {.request = {.command = command, .argv = argv, .argc = argc},
                                  .db = db,
+                                 .expiry = expiry,
                                  .resp_bytes = request_resp_bytes(argv, argc),
                                  .end_offset = p->backlog->master_repl_offset};
     p->sink->stream(p->sink->context, &fed);
@@ -53,29 +54,40 @@ static void feed_word(struct propagate *p, int db, enum word word) {
 static void select_db(struct propagate *p, int db) {
     struct arg argv[] = {arg_word(p->texts, WORD_SELECT), arg_number(db)};
     p->selected_db = db;
-    feed(p, (uint8_t)db, p->commands[WORD_SELECT], argv, 2);
+    feed(p, (uint8_t)db, p->commands[WORD_SELECT], argv, 2, false);
+}
+
+static void select_and_feed(struct propagate *p, int db, const struct command *command,
+                            const struct arg *argv, uint32_t argc, bool expiry) {
+    if (db >= 0 && db != p->selected_db) select_db(p, db);
+    feed(p, (uint8_t)(p->selected_db < 0 ? 0 : p->selected_db), command, argv, argc, expiry);
 }
 
 void propagate_feed(struct propagate *p, int db, const struct command *command,
                     const struct arg *argv, uint32_t argc) {
-    if (db >= 0 && db != p->selected_db) select_db(p, db);
-    feed(p, (uint8_t)(p->selected_db < 0 ? 0 : p->selected_db), command, argv, argc);
+    select_and_feed(p, db, command, argv, argc, false);
+}
+
+static void queue_or_feed(struct propagate *p, uint8_t db, const struct command *command,
+                          const struct arg *argv, uint32_t argc, bool expiry) {
+    if (!p->listening) return;
+    if (!p->policy->batched) {
+        select_and_feed(p, db, command, argv, argc, expiry);
+        return;
+    }
+    command_queue_push(&p->queue, db, command, argv, argc);
+    p->queue.commands[p->queue.count - 1].expiry = expiry;
 }
 
 void propagate_command(struct propagate *p, uint8_t db, const struct command *command,
                        const struct arg *argv, uint32_t argc) {
-    if (!p->listening) return;
-    if (!p->policy->batched) {
-        propagate_feed(p, db, command, argv, argc);
-        return;
-    }
-    command_queue_push(&p->queue, db, command, argv, argc);
+    queue_or_feed(p, db, command, argv, argc, false);
 }
 
-void propagate_word(struct propagate *p, uint8_t db, enum word word, key_id key) {
+void propagate_expiry(struct propagate *p, uint8_t db, enum word word, key_id key) {
     if (!p->listening) return;
     struct arg argv[] = {arg_word(p->texts, word), arg_key(p->keys, key)};
-    propagate_command(p, db, p->commands[word], argv, 2);
+    queue_or_feed(p, db, p->commands[word], argv, 2, true);
 }
 
 /* MULTI carries the first entry's database and EXEC the last one's, so in 7.0 a SELECT precedes the
@@ -87,7 +99,7 @@ void propagate_flush(struct propagate *p, bool wrap) {
     if (wrap) feed_word(p, p->queue.commands[0].db, WORD_MULTI);
     for (uint32_t i = 0; i < count; i++) {
         const struct queued_command *q = &p->queue.commands[i];
-        propagate_feed(p, q->db, q->command, command_queue_argv(&p->queue, i), q->argc);
+        select_and_feed(p, q->db, q->command, command_queue_argv(&p->queue, i), q->argc, q->expiry);
     }
     if (wrap) feed_word(p, p->queue.commands[count - 1].db, WORD_EXEC);
     command_queue_clear(&p->queue);

@@ -42,8 +42,9 @@ void propagate_release(struct propagate *);
 void propagate_command(struct propagate *, uint8_t db, const struct command *,
                        const struct arg *argv, uint32_t argc);
 
-/* Queues "DEL key" and the like: an upper-case word and one key. */
-void propagate_word(struct propagate *, uint8_t db, enum word, key_id);
+/* Queues an expired key's "DEL key" or "UNLINK key": an upper-case word and one key. Onlookers tell
+ * it apart from a client's. */
+void propagate_expiry(struct propagate *, uint8_t db, enum word, key_id);
 
 /* Feeds the queue. Two or more commands are wrapped in MULTI and EXEC if `wrap`; the expire cycle,
  * SCAN and RANDOMKEY never wrap. */

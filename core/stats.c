@@ -39,9 +39,11 @@ static enum master_link link_of(enum upstream_state state) {
     return links[state];
 }
 
+int64_t engine_offset(const struct engine *engine) { return engine->backlog.master_repl_offset; }
+
 static void add_replication(const struct engine *engine, struct engine_stats *stats) {
     const struct backlog *backlog = &engine->backlog;
-    stats->master_repl_offset = backlog->master_repl_offset;
+    stats->master_repl_offset = engine_offset(engine);
     stats->backlog_active = backlog->active;
     stats->backlog_size_bytes = backlog->size_bytes;
     stats->backlog_histlen_bytes = backlog->histlen_bytes;
@@ -76,6 +78,35 @@ struct engine_stats engine_stats(const struct engine *engine) {
     add_memory(engine, &stats);
     add_replication(engine, &stats);
     return stats;
+}
+
+uint64_t engine_key_bytes(const struct engine *engine, uint8_t db, key_id key) {
+    return db_key_bytes(&engine->dbs[db], key);
+}
+
+static struct engine_key key_found(const struct db *db, key_id id) {
+    const struct entry *entry = entries_at(&db->entries, id);
+    return (struct engine_key){.db = db->id,
+                               .key = id,
+                               .value = entry_value(entry),
+                               .deadline_ms = dict_has(&db->expires, id) ? entry->deadline_ms : -1,
+                               .bytes = db_key_bytes(db, id)};
+}
+
+static void tell_table(const struct db *db, int table,
+                       void (*tell)(void *context, const struct engine_key *), void *context) {
+    for (uint64_t i = 0; i < dict_size(&db->main, table); i++)
+        for (key_id id = dict_bucket(&db->main, table, i); id != KEY_NONE;
+             id = dict_next(&db->main, id)) {
+            struct engine_key key = key_found(db, id);
+            tell(context, &key);
+        }
+}
+
+void engine_each_key(const struct engine *engine,
+                     void (*tell)(void *context, const struct engine_key *), void *context) {
+    for (int i = 0; i < DATABASES_MAX; i++)
+        for (int table = 0; table < 2; table++) tell_table(&engine->dbs[i], table, tell, context);
 }
 
 struct engine_db_stats engine_db_stats(const struct engine *engine, uint8_t id) {

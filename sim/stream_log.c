@@ -86,6 +86,7 @@ void stream_log_append(struct stream_log *log, const struct stream_command *comm
         .resp_bytes = command->resp_bytes,
         .argc = (uint16_t)request->argc,
         .db = command->db,
+        .expiry = command->expiry,
     };
     log->record_end++;
 }
@@ -110,6 +111,7 @@ struct stream_command stream_log_command(const struct stream_log *log, uint64_t 
                     .argv = arg_at(log, record->first_arg),
                     .argc = record->argc},
         .db = record->db,
+        .expiry = record->expiry,
         .resp_bytes = record->resp_bytes,
         .end_offset = record->end_offset,
     };

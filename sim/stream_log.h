@@ -14,6 +14,7 @@ struct stream_record {
     uint32_t resp_bytes;
     uint16_t argc;
     uint8_t db;
+    bool expiry; /* deletes a key as expired */
 };
 
 struct stream_log;

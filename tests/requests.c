@@ -185,6 +185,7 @@ static void on_stream(void *context, const struct stream_command *command) {
     ck_assert_int_eq(rig->stream_offset + (int64_t)command->resp_bytes, command->end_offset);
     ck_assert_ptr_nonnull(request->command);
     rig->stream_offset = command->end_offset;
+    rig->stream_expiries += command->expiry;
 }
 
 static void on_added(void *context, ms_t deadline_ms, uint64_t bytes) {

@@ -33,8 +33,9 @@ struct rig {
     char taken[RIG_TEXT_MAX];  /* what rig_stream returned */
     char resp[RIG_TEXT_MAX];   /* the same as RESP bytes */
     size_t resp_bytes;
-    int64_t stream_offset; /* end_offset of the last command fed */
-    int64_t volatile_keys; /* deadline_added minus deadline_removed */
+    uint64_t stream_expiries; /* commands fed that delete an expired key, since the start */
+    int64_t stream_offset;    /* end_offset of the last command fed */
+    int64_t volatile_keys;    /* deadline_added minus deadline_removed */
     uint64_t expired_lazily;
     ms_t last_late_ms;
     int64_t acknowledged; /* the last offset a replica told; -1 */

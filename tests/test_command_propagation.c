@@ -232,6 +232,19 @@ START_TEST(scan_and_randomkey_are_never_wrapped) {
 }
 END_TEST
 
+/* Two expired keys' DELs are told apart from the client's own, from its SET and from MULTI. */
+START_TEST(only_an_expired_keys_del_is_marked_as_expiry) {
+    expire_x_and_y();
+    rig_do(&rig, "SET z 1");
+    rig_do(&rig, "DEL z");
+    ck_assert_uint_eq(rig.stream_expiries, 0);
+    ck_assert_str_eq(rig_do(&rig, "SET x 2"), "+OK");
+    ck_assert_uint_eq(rig.stream_expiries, 1);
+    ck_assert_str_eq(rig_do(&rig, "GET y"), "(nil)");
+    ck_assert_uint_eq(rig.stream_expiries, 2);
+}
+END_TEST
+
 START_TEST(lazyfree_lazy_expire_sends_unlink) {
     ck_assert_str_eq(rig_do(&rig, "CONFIG SET lazyfree-lazy-expire yes"), "+OK");
     expire_x_and_y();
@@ -314,6 +327,7 @@ static Suite *propagation_suite(void) {
         tcase_add_loop_test(tcase, expired_keys_leave_before_the_command, 0,
                             sizeof on_expired / sizeof *on_expired);
         tcase_add_test(tcase, scan_and_randomkey_are_never_wrapped);
+        tcase_add_test(tcase, only_an_expired_keys_del_is_marked_as_expiry);
         tcase_add_test(tcase, lazyfree_lazy_expire_sends_unlink);
         tcase_add_test(tcase, lazyfree_lazy_user_del_shows_in_getdel_alone);
         tcase_add_test(tcase, nothing_is_fed_while_nobody_listens);

@@ -146,6 +146,35 @@ START_TEST(digest_sees_value_deadline_and_database_and_not_the_order_of_writes) 
 }
 END_TEST
 
+static void sum_keys(void *context, const struct engine_key *key) {
+    uint64_t *sums = context;
+    sums[0]++;
+    sums[1] += key->bytes;
+    sums[2] += key->deadline_ms >= 0;
+    sums[3] += key->db;
+    ck_assert_uint_eq(object_length(&key->value), 32);
+}
+
+/* 5 keys without a TTL in database 0, 3 with one in database 2. */
+START_TEST(each_key_is_told_once_with_its_deadline_and_weight) {
+    struct fixture f;
+    uint64_t sums[4] = {0};
+    fixture_init(&f, "redis-7.0", &free_of_charge);
+    fixture_start(&f);
+    key_id first = fixture_keys(&f, "k", 8);
+    fixture_preload(&f, 0, first, 5, -1);
+    fixture_preload(&f, 2, first + 5, 3, fixture_wall_ms(&f) + 1000);
+    engine_each_key(f.engine, sum_keys, sums);
+    ck_assert_uint_eq(sums[0], 8);
+    ck_assert_uint_eq(sums[1], 5 * engine_key_bytes(f.engine, 0, first) +
+                                   3 * engine_key_bytes(f.engine, 2, first + 5));
+    ck_assert_int_eq(3 * (int64_t)engine_key_bytes(f.engine, 2, first + 5), f.stale_books_bytes);
+    ck_assert_uint_eq(sums[2], 3);
+    ck_assert_uint_eq(sums[3], 3 * 2);
+    fixture_stop(&f);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("engine");
     TCase *tcase = tcase_create("engine");
@@ -156,6 +185,7 @@ int main(void) {
     tcase_add_test(tcase, offset_stands_still_while_no_replica_was_ever_attached);
     tcase_add_test(tcase, cycle_sends_its_deletions_in_one_batch_with_one_select);
     tcase_add_test(tcase, replica_holds_back_what_stands_between_multi_and_exec);
+    tcase_add_test(tcase, each_key_is_told_once_with_its_deadline_and_weight);
     tcase_add_test(tcase, digest_sees_value_deadline_and_database_and_not_the_order_of_writes);
     suite_add_tcase(suite, tcase);
     return test_run(suite);
