@@ -91,6 +91,6 @@ static bool forward(struct pair_proxy *p, int from) {
 bool pair_proxy_pump(struct pair_proxy *p, bool back) {
     if (p->is_frozen) return false;
     bool moved = answer(p);
-    for (bool more = true; more; moved |= more) more = (back && forward(p, 0)) | forward(p, 1);
+    while ((back && forward(p, 0)) || forward(p, 1)) moved = true;
     return moved;
 }
