@@ -224,6 +224,19 @@ static void send_reply(struct engine *engine, uint32_t client, const struct requ
     engine->env.sink->reply(engine->env.sink->context, client, &reply);
 }
 
+#define READ_BYTES     16384 /* what one read takes (7.0 networking.c readQueryFromClient) */
+#define BIG_READ_BYTES 65536 /* of an argument of 32 KiB and more: what a socket holds, about */
+
+/* A request longer than one read comes in several, each a turn of the loop: 16 KiB and, of a large
+ * argument, what there is. Example: 16 KiB take one more, 64 KiB two, 1 MiB seventeen. */
+static void charge_reads(struct engine *engine, const struct request *request) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < request->argc; i++) bytes += request->argv[i].length;
+    if (bytes < READ_BYTES) return;
+    uint64_t small = bytes / READ_BYTES, big = 1 + bytes / BIG_READ_BYTES;
+    cpu_charge(&engine->cpu, COST_READ, small < big ? small : big);
+}
+
 static void tell_blocked(const struct engine *engine, uint32_t client) {
     if (engine->env.sink->blocked) engine->env.sink->blocked(engine->env.sink->context, client);
 }
@@ -253,6 +266,7 @@ static void process(struct engine *engine, uint32_t client, const struct request
     bool from_master = call.client->is_master_link;
     engine->reply_count = 0;
     cpu_charge(&engine->cpu, from_master ? COST_APPLY : COST_COMMAND, 1);
+    charge_reads(engine, request);
     if (!run(&call)) {
         pause_postpone(engine, client, request);
         return;

@@ -146,7 +146,18 @@ void engine_disconnect(struct engine *engine, uint32_t client) {
     engine->clients_open--;
 }
 
+/* Tables that grow or shrink make keys dearer or cheaper to reach (cost.h). */
+static void follow_size(struct engine *engine) {
+    uint64_t buckets = 0;
+    for (int64_t i = 0; i < engine->config.databases; i++)
+        buckets += dict_slots(&engine->dbs[i].main);
+    if (buckets == engine->priced_buckets) return;
+    engine->priced_buckets = buckets;
+    engine->cpu.prices = price_table_at_size(engine->env.prices, buckets, &engine->between);
+}
+
 void engine_wake(struct engine *engine, struct instant now) {
+    if (engine->env.prices->few_exponent < engine->env.prices->many_exponent) follow_size(engine);
     cpu_begin(&engine->cpu, now);
     cpu_charge(&engine->cpu, COST_TURN, 1);
     if (engine->host.command_now_ms == 0) repl_refresh_time(engine); /* as at the start */

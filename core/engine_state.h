@@ -121,6 +121,8 @@ struct engine {
     struct engine_env env;
     struct engine_config config;
     struct cpu cpu;
+    struct price_table between; /* prices for the tables' size, when they depend on it */
+    uint64_t priced_buckets;    /* that size */
     struct memory memory;
     struct db_host host;
     struct db dbs[DATABASES_MAX];

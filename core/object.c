@@ -6,8 +6,11 @@
 #define EMBSTR_LENGTH_MAX  44
 #define EMBSTR_EXTRA_BYTES (3 + 1) /* string header and NUL beside the object */
 
-/* What is freed in one go for the price of a delete; each further page has its own price. */
-#define FREE_PAGE_BYTES 4096
+/* Of strings that are freed: the least one that is not embedded is about 64 bytes; up to 16 KiB an
+ * allocator keeps them in slabs, above in pages. */
+#define SLAB_BYTES_MIN 64
+#define SLAB_BYTES_MAX 16384
+#define PAGE_BYTES     4096
 
 struct object object_from_number(int64_t number) {
     bool shared = number >= 0 && number < SHARED_INTEGERS;
@@ -150,7 +153,20 @@ uint64_t object_usable_bytes(const struct memory *memory, const struct object *o
     return usable;
 }
 
+static uint32_t doublings(uint64_t bytes, uint64_t from_bytes) {
+    uint32_t count = 0;
+    for (; from_bytes * 2 <= bytes; from_bytes *= 2) count++;
+    return count;
+}
+
+/* Fewer and fewer of a size lie in a slab, and more and more frees give one back; beyond the slabs
+ * pages are. */
 void object_charge_free(struct cpu *cpu, const struct object *o) {
     uint64_t length = object_length(o);
-    if (length > FREE_PAGE_BYTES) cpu_charge(cpu, COST_FREE_PAGE, (length - 1) / FREE_PAGE_BYTES);
+    if (object_allocations(o).string_bytes == 0) return;
+    cpu_charge(cpu, COST_FREE_STRING, 1);
+    cpu_charge(cpu, COST_FREE_DOUBLING,
+               doublings(length < SLAB_BYTES_MAX ? length : SLAB_BYTES_MAX, SLAB_BYTES_MIN));
+    if (length > SLAB_BYTES_MAX)
+        cpu_charge(cpu, COST_FREE_PAGE, (length - SLAB_BYTES_MAX + PAGE_BYTES - 1) / PAGE_BYTES);
 }

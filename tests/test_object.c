@@ -251,15 +251,19 @@ START_TEST(taking_and_giving_a_value_book_its_weight_under_values) {
 }
 END_TEST
 
-START_TEST(freeing_charges_each_started_page_beyond_the_first) {
-    static const struct price_table prices = {.ps = {[COST_FREE_PAGE] = 1}};
-    static const uint32_t length_and_pages[][2] = {{0, 0},    {44, 0},   {4096, 0},  {4097, 1},
-                                                   {8192, 1}, {8193, 2}, {40960, 9}, {40961, 10}};
-    for (size_t i = 0; i < sizeof length_and_pages / sizeof *length_and_pages; i++) {
+/* 1 for the string, 10 a doubling from 64 B to 16 KiB, 1000 a started page of 4 KiB beyond. */
+START_TEST(freeing_charges_string_doublings_and_pages) {
+    static const struct price_table prices = {
+        .ps = {[COST_FREE_STRING] = 1, [COST_FREE_DOUBLING] = 10, [COST_FREE_PAGE] = 1000}};
+    static const uint32_t length_and_ps[][2] = {
+        {0, 0},        {44, 0},       {45, 1},       {127, 1},    {128, 11},
+        {1023, 31},    {1024, 41},    {16383, 71},   {16384, 81}, {16385, 1081},
+        {20480, 1081}, {20481, 2081}, {65536, 12081}};
+    for (size_t i = 0; i < sizeof length_and_ps / sizeof *length_and_ps; i++) {
         struct cpu cpu = {.prices = &prices};
-        struct object o = object_from_fill(length_and_pages[i][0]);
+        struct object o = object_from_fill(length_and_ps[i][0]);
         object_charge_free(&cpu, &o);
-        ck_assert_uint_eq(cpu.spent_ps, length_and_pages[i][1]);
+        ck_assert_uint_eq(cpu.spent_ps, length_and_ps[i][1]);
     }
     struct cpu cpu = {.prices = &prices};
     struct object o = object_from_number(INT64_MIN);
@@ -347,7 +351,7 @@ static Suite *object_suite(void) {
     tcase_add_test(tc, values_are_equal_exactly_if_their_bytes_are);
     tcase_add_test(tc, values_weigh_what_the_server_was_measured_to_take);
     tcase_add_test(tc, taking_and_giving_a_value_book_its_weight_under_values);
-    tcase_add_test(tc, freeing_charges_each_started_page_beyond_the_first);
+    tcase_add_test(tc, freeing_charges_string_doublings_and_pages);
     tcase_add_test(tc, commands_take_the_bytes_that_the_servers_offset_moved);
     tcase_add_test(tc, any_command_takes_as_many_bytes_as_writing_it_gives);
     suite_add_tcase(suite, tc);
