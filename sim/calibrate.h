@@ -19,6 +19,9 @@
     X(REHASH, "moving a key to a larger table")                                                    \
     X(STORM, "key that dies in a cycle")                                                           \
     X(STORM_HALF, "the same, with a key beside it that lives")                                     \
+    X(STORM_1K, "the same, all of them dying, values of 1 KiB")                                    \
+    X(STORM_16K, "the same, 16 KiB")                                                               \
+    X(STORM_64K, "the same, 64 KiB")                                                               \
     X(PING_1, "PING, one at a time")                                                               \
     X(PING, "PING, 64 at a time")                                                                  \
     X(INFO, "INFO, 8 at a time")                                                                   \
@@ -67,7 +70,7 @@ void figure_add(struct figure *, double ps);
 void figure_settle(struct figure *);
 
 struct fit {
-    struct price_table prices;
+    struct price_table prices; /* for one size of keyspace */
     double spread[COST_COUNT]; /* share of the price; < 0: inferred from the built-in profile */
     double miss[FIGURES];      /* prices over figure, less 1 */
     bool is_check[FIGURES];    /* no price was made from it */
@@ -93,6 +96,10 @@ struct calibration {
 
 /* All experiments; live is open. Says what it finds. False with a message in live. */
 bool calibrate_measure(struct calibration *);
+
+/* One table of two: prices measured with few keys and with many. */
+void calibrate_join(struct price_table *, uint32_t few_keys, const struct price_table *many,
+                    uint32_t many_keys);
 
 /* The parts: calibrate_storm.c and calibrate_replica.c. */
 bool calibrate_idle(struct calibration *, enum figure_id, struct model *);

@@ -20,8 +20,8 @@ static const enum cost_op inferred[] = {COST_CYCLE, COST_CYCLE_DB, COST_BUCKET_S
 
 /* Figures that tell how far the prices are off, as no price is made from them: the engine's linear
  * prices cannot meet what they show, or they are mixtures of what others show. */
-static const enum figure_id checks[] = {FIGURE_FAR,    FIGURE_SET_64K, FIGURE_SET_1M,
-                                        FIGURE_DEL_1M, FIGURE_PX_OLD,  FIGURE_R_SET_NEW};
+static const enum figure_id checks[] = {FIGURE_FAR, FIGURE_DEL_64K, FIGURE_DEL_1M, FIGURE_PX_OLD,
+                                        FIGURE_R_SET_NEW};
 
 /* Operations whose price, against the built-in one, says how fast this machine is. */
 static const enum cost_op yardstick[] = {COST_COMMAND, COST_LOOKUP, COST_INSERT, COST_OVERWRITE,
@@ -84,6 +84,8 @@ static bool is_inferred(int op) {
 
 /* What lapse is about counts for more. */
 static double weight_of(int figure) {
+    if (figure == FIGURE_STORM_1K || figure == FIGURE_STORM_16K || figure == FIGURE_STORM_64K)
+        return 10;
     bool storm = figure == FIGURE_STORM || figure == FIGURE_STORM_HALF || figure == FIGURE_IDLE;
     return storm ? 25 : 1;
 }
@@ -184,4 +186,18 @@ void calibrate_fit(const struct figure figures[FIGURES], struct fit *fit) {
     for (int op = 0; op < COST_COUNT; op++) fit->prices.ps[op] = (uint64_t)llround(s.ps[op]);
     spreads(figures, &s, fit);
     judge(figures, fit);
+}
+
+static uint8_t exponent_of(uint32_t keys) {
+    uint8_t exponent = 0;
+    while (keys > 1) keys /= 2, exponent++;
+    return exponent;
+}
+
+/* That many keys fill tables of as many buckets, and one more doubled them: the storms' tables. */
+void calibrate_join(struct price_table *prices, uint32_t few_keys, const struct price_table *many,
+                    uint32_t many_keys) {
+    memcpy(prices->many_ps, many->ps, sizeof(prices->many_ps));
+    prices->few_exponent = (uint8_t)(exponent_of(few_keys) + 1);
+    prices->many_exponent = (uint8_t)(exponent_of(many_keys) + 1);
 }

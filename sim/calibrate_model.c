@@ -196,9 +196,10 @@ void model_count_cron(struct model *model, double counts[COST_COUNT]) {
     }
 }
 
-static double storm_of(const struct generation *generation, uint32_t one_of, enum cost_op op) {
+static double storm_of(const struct generation *generation, uint32_t one_of, uint32_t value_bytes,
+                       enum cost_op op) {
     struct model *model = model_create(generation, 1, false);
-    struct object value = object_from_fill(32);
+    struct object value = object_from_fill(value_bytes);
     ms_t soon = wall_ms(model) + 100, far = wall_ms(model) + WORK_FAR_MS;
     uint32_t dying = 0;
     for (uint32_t i = 0; i <= MODEL_KEYS; i++) { /* one more than fits, so that the tables double */
@@ -216,10 +217,10 @@ static double storm_of(const struct generation *generation, uint32_t one_of, enu
     return (double)sum / (double)stats.expired_keys;
 }
 
-void model_count_storm(const struct generation *generation, uint32_t one_of,
+void model_count_storm(const struct generation *generation, uint32_t one_of, uint32_t value_bytes,
                        double counts[COST_COUNT]) {
     for (int op = 0; op < COST_COUNT; op++) {
         bool fixed = op == COST_TURN || op == COST_CRON || op == COST_CYCLE || op == COST_CYCLE_DB;
-        counts[op] = fixed ? 0 : storm_of(generation, one_of, (enum cost_op)op);
+        counts[op] = fixed ? 0 : storm_of(generation, one_of, value_bytes, (enum cost_op)op);
     }
 }

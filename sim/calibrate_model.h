@@ -21,9 +21,10 @@ void model_preload(struct model *, const struct work *);
 /* Operations that one command of this work is charged, on average. The work is done. */
 void model_count(struct model *, const struct work *, double counts[COST_COUNT]);
 
-/* The same for a key that dies in a cycle: one of `one_of` among 2^16 keys, in tables twice as
- * large, with one deadline; the fixed parts of turns and crons left out. */
-void model_count_storm(const struct generation *, uint32_t one_of, double counts[COST_COUNT]);
+/* The same for a key that dies in a cycle: one of `one_of` among 2^16 keys with values of that
+ * size, in tables twice as large, with one deadline; the fixed parts of turns and crons left out. */
+void model_count_storm(const struct generation *, uint32_t one_of, uint32_t value_bytes,
+                       double counts[COST_COUNT]);
 
 /* One cron of an idle server. */
 void model_count_cron(struct model *, double counts[COST_COUNT]);

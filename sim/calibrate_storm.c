@@ -73,9 +73,9 @@ static bool measure_rehash(struct calibration *c, int64_t deadline_ms) {
 }
 
 static bool measure_drain(struct calibration *c, enum figure_id id, int64_t deadline_ms,
-                          uint32_t dying) {
+                          uint32_t dying, int64_t living) {
     ns_t began = live_now_ns(), before = live_cpu_ns(&c->live), limit = began + STORM_LIMIT_NS;
-    int64_t living = c->keys + 1 - dying, left = living + 1;
+    int64_t left = living + 1;
     if (before < 0 || !calibrate_wait(c, (deadline_ms - live_wall_ms()) * NS_PER_MS)) return false;
     while (left > living && live_now_ns() < limit) {
         if (!calibrate_wait(c, POLL_NS)) return false;
@@ -115,9 +115,44 @@ static bool storm(struct calibration *c, enum figure_id id, ns_t *load_ns) {
     bool in_time = live_wall_ms() + REHASH_NS / NS_PER_MS + LEAD_MS < deadline_ms;
     bool fine = !in_time || (calibrate_wait(c, POLL_NS) && measure_rehash(c, deadline_ms) &&
                              live_set_number(&c->live, "hz", STORM_HZ) &&
-                             measure_drain(c, id, deadline_ms, dying + 1));
+                             measure_drain(c, id, deadline_ms, dying + 1, c->keys - dying));
     if (!fine || (in_time && id == FIGURE_STORM)) return fine;
     return work_clear(&c->live, c->written); /* too late: the next try knows how long it takes */
+}
+
+/* Storms of larger values, of as many keys as hold a quarter of a GiB at most: what it takes to
+ * free one. */
+static const struct value_storm {
+    enum figure_id figure;
+    uint32_t value_bytes, keys;
+} value_storms[] = {{FIGURE_STORM_1K, 1024, 65536},
+                    {FIGURE_STORM_16K, 16384, 8192},
+                    {FIGURE_STORM_64K, 65536, 4096}};
+#define VALUE_STORMS (sizeof(value_storms) / sizeof(*value_storms))
+
+static bool value_storm(struct calibration *c, const struct value_storm *s) {
+    int64_t load_ms = (int64_t)s->keys * (8 + s->value_bytes / 512) / 1000;
+    struct work work = storm_keys(c, live_wall_ms() + load_ms + 3 * LEAD_MS);
+    work.keys = work.commands = s->keys;
+    work.value_bytes = s->value_bytes, work.pipeline = 8;
+    if (s->keys > c->written) c->written = s->keys;
+    if (!live_set_number(&c->live, "hz", STORM_HZ) || !work_run(&c->live, &work, 0, c->interrupted))
+        return false;
+    if (live_wall_ms() > work.deadline_ms) return work_clear(&c->live, c->written);
+    return measure_drain(c, s->figure, work.deadline_ms, s->keys, 0);
+}
+
+static bool measure_values(struct calibration *c) {
+    for (uint32_t round = 0; round < (c->rounds + 1) / 2; round++)
+        for (size_t i = 0; i < VALUE_STORMS; i++)
+            if (!value_storm(c, &value_storms[i])) return false;
+    for (size_t i = 0; i < VALUE_STORMS; i++) {
+        enum figure_id figure = value_storms[i].figure;
+        model_count_storm(c->live.generation, 1, value_storms[i].value_bytes,
+                          c->figures[figure].counts);
+        calibrate_say(c, figure);
+    }
+    return true;
 }
 
 bool calibrate_storms(struct calibration *c) {
@@ -134,10 +169,10 @@ bool calibrate_storms(struct calibration *c) {
     }
     if (half->count == 0) return live_fail(&c->live, "loading keys takes longer each time");
     rehash->counts[COST_REHASH_KEY] = rehash->counts[COST_REHASH_BUCKET] = 1;
-    model_count_storm(c->live.generation, 1, all->counts);
-    model_count_storm(c->live.generation, 2, half->counts);
+    model_count_storm(c->live.generation, 1, 32, all->counts);
+    model_count_storm(c->live.generation, 2, 32, half->counts);
     calibrate_say(c, FIGURE_REHASH);
     calibrate_say(c, FIGURE_STORM);
     calibrate_say(c, FIGURE_STORM_HALF);
-    return true;
+    return measure_values(c);
 }

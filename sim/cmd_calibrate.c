@@ -10,7 +10,8 @@
 #include "outfile.h"
 #include "paths.h"
 
-#define KEYS_DEFAULT   1048576
+#define KEYS_FEW       131072
+#define KEYS_MANY      1048576
 #define KEYS_MAX       4194304
 #define ROUNDS_DEFAULT 5
 #define NOISE          0.15 /* a spread above it is worth a warning */
@@ -31,16 +32,16 @@ static const struct argp_option options[] = {
      "Start this redis-server and measure it (default redis-server)", 0},
     {"db", OPTION_DB, "N", 0, "Of a server with data: this database, which is empty", 0},
     {"keys", OPTION_KEYS, "N", 0,
-     "Keys of a storm, a power of two from 65536 to 4194304 (default 1048576): as many as yours "
-     "will "
-     "have, as what a key costs grows with the memory of all",
+     "Measure with that many keys alone, a power of two from 65536 to 4194304 (default: with "
+     "131072 "
+     "and with 1048576, as what a key costs grows with the memory of all)",
      0},
     {"rounds", OPTION_ROUNDS, "N", 0, "How often each thing is measured, 1 to 31 (default 5)", 0},
     {0}};
 
 static const char doc[] =
     "Examples:\n"
-    "  lapse calibrate -o my-box.json                   starts redis-server, takes a minute\n"
+    "  lapse calibrate -o my-box.json                   starts redis-server, takes two minutes\n"
     "  lapse calibrate --start ./redis-server -o b.json\n"
     "  lapse calibrate --server cache:6379 -o cache.json\n"
     "\nMeasures what the operations of a real server cost on this machine and writes a price "
@@ -126,6 +127,12 @@ static bool is_here(const struct live *live) {
     return live->pid || strcmp(live->host, "localhost") == 0 || strncmp(live->host, "127.", 4) == 0;
 }
 
+static void spreads_take(const struct fit *fit, uint32_t per_mille[COST_COUNT]) {
+    for (int op = 0; op < COST_COUNT; op++)
+        per_mille[op] = fit->spread[op] < 0 ? PROFILE_SPREAD_UNKNOWN
+                                            : (uint32_t)llround(fmin(fit->spread[op], 10) * 1000);
+}
+
 static struct profile_origin origin_of(const struct calibration *c, const struct fit *fit,
                                        struct origin_texts *t) {
     time_t now = time(NULL);
@@ -136,18 +143,14 @@ static struct profile_origin origin_of(const struct calibration *c, const struct
     line_read("/proc/cpuinfo", "model name", t->cpu, sizeof(t->cpu));
     if (!is_here(&c->live)) snprintf(t->cpu, sizeof(t->cpu), "of %.100s", c->live.host);
     line_read("/proc/loadavg", "", t->load, sizeof(t->load));
-    snprintf(t->note, sizeof(t->note), "%" PRIu32 " rounds, %" PRIu32 " keys; load average %s",
-             c->rounds, c->keys, t->load);
+    snprintf(t->note, sizeof(t->note), "%" PRIu32 " rounds; load average %s", c->rounds, t->load);
     struct profile_origin origin = {.date = t->date,
                                     .server = t->server,
                                     .allocator = c->live.allocator,
                                     .cpu = t->cpu,
                                     .note = t->note,
                                     .error_per_mille = llround(fabs(fit->worst) * 1000)};
-    for (int op = 0; op < COST_COUNT; op++)
-        origin.spread_per_mille[op] = fit->spread[op] < 0
-                                          ? PROFILE_SPREAD_UNKNOWN
-                                          : (uint32_t)llround(fmin(fit->spread[op], 10) * 1000);
+    spreads_take(fit, origin.spread_per_mille);
     return origin;
 }
 
@@ -210,16 +213,26 @@ static char *name_of(const char *path) {
     return name;
 }
 
-static enum exit_code finish(const struct calibration *c, const char *path) {
-    struct fit fit;
-    struct origin_texts texts;
-    calibrate_fit(c->figures, &fit);
-    struct profile_origin origin = origin_of(c, &fit, &texts);
-    prices_print(&fit);
-    misses_print(c, &fit, false);
-    misses_print(c, &fit, true);
+/* What one size has shown. */
+static void fit_say(const struct calibration *c, struct fit *fit) {
+    calibrate_fit(c->figures, fit);
+    prices_print(fit);
+    misses_print(c, fit, false);
+    misses_print(c, fit, true);
     fflush(stdout);
     noise_say(c);
+}
+
+static enum exit_code finish(const struct calibration *c, const struct fit *few, uint32_t few_keys,
+                             const struct fit *last, const char *path) {
+    struct origin_texts texts;
+    struct fit fit = few_keys ? *few : *last;
+    uint32_t many_spread[COST_COUNT];
+    if (few_keys) calibrate_join(&fit.prices, few_keys, &last->prices, c->keys);
+    if (fabs(last->worst) > fabs(fit.worst)) fit.worst = last->worst;
+    struct profile_origin origin = origin_of(c, &fit, &texts);
+    spreads_take(last, many_spread);
+    origin.many_spread_per_mille = many_spread;
     char *name = name_of(path), *text = profile_print(name, &fit.prices, &origin);
     enum exit_code code = file_write(path, text);
     free(name), free(text);
@@ -246,16 +259,41 @@ static void clean_up(struct calibration *c, const struct arguments *a) {
     if (!fine) say("%s still has keys 'lapse:*' of ours", a->server);
 }
 
+/* As if the other size had not been measured. A server that was started here has had a replica and
+ * goes on feeding its backlog: another one takes its place. */
+static bool start_anew(struct calibration *c) {
+    struct live_order order = {.start = c->start, .db = -1};
+    memset(c->figures, 0, sizeof(c->figures));
+    live_close(&c->replica);
+    c->replica = (struct live){0};
+    if (!c->live.pid) return work_clear(&c->live, c->written);
+    live_close(&c->live);
+    c->live = (struct live){0};
+    c->written = 0;
+    return live_open(&c->live, &order);
+}
+
 static enum exit_code measure(struct calibration *c, const struct arguments *a,
                               interrupted_fn *interrupted) {
     printf("redis-server %s (%s), %s\n", c->live.version, c->live.allocator,
            c->live.pid ? "started here" : "running already");
-    bool fine = calibrate_measure(c);
+    struct fit few, last;
+    uint32_t few_keys = 0;
+    bool fine = true;
+    if (a->keys == 0) {
+        c->keys = few_keys = KEYS_FEW;
+        fine = calibrate_measure(c);
+        if (fine) fit_say(c, &few);
+        fine = fine && start_anew(c);
+        c->keys = KEYS_MANY;
+    }
+    fine = fine && calibrate_measure(c);
+    if (fine) fit_say(c, &last);
     char message[sizeof(c->live.message)];
     memcpy(message, c->live.message, sizeof(message));
     live_close(&c->replica);
     if (c->written || !fine) clean_up(c, a);
-    if (fine) return finish(c, a->out);
+    if (fine) return finish(c, &few, few_keys, &last, a->out);
     if (interrupted()) {
         say("interrupted; nothing was written");
         return EXIT_INTERRUPTED;
@@ -266,7 +304,7 @@ static enum exit_code measure(struct calibration *c, const struct arguments *a,
 
 enum exit_code cmd_calibrate(int argc, char **argv, interrupted_fn *interrupted) {
     struct argp argp = {options, option_take, NULL, doc, NULL, NULL, NULL};
-    struct arguments a = {.db = -1, .keys = KEYS_DEFAULT, .rounds = ROUNDS_DEFAULT};
+    struct arguments a = {.db = -1, .rounds = ROUNDS_DEFAULT};
     if (!options_parse(&argp, argc, argv, &a)) return EXIT_INPUT;
     if (!a.server && !a.start) a.start = "redis-server";
     struct calibration *c = calloc(1, sizeof(*c));

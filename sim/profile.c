@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "complain.h"
 #include "heap.h"
 #include "manifest.h"
@@ -100,7 +101,7 @@ static bool take_price(struct reading *r, const json_t *prices, int op, uint64_t
     return true;
 }
 
-static bool take_prices(struct reading *r, json_t *prices, struct price_table *table) {
+static bool take_prices(struct reading *r, json_t *prices, uint64_t ps[COST_COUNT]) {
     const char *known[COST_COUNT + 1] = {0};
     for (int i = 0; i < COST_COUNT; i++) known[i] = cost_names[i];
     if (!json_is_object(prices))
@@ -108,17 +109,47 @@ static bool take_prices(struct reading *r, json_t *prices, struct price_table *t
                       prices ? kind_of(prices) : "missing");
     if (!check_keys(r, prices, "operation", known)) return false;
     for (int i = 0; i < COST_COUNT; i++)
-        if (!take_price(r, prices, i, &table->ps[i])) return false;
+        if (!take_price(r, prices, i, &ps[i])) return false;
     return true;
+}
+
+/* Of how many keys the prices were taken: their tables, once grown, have twice as many buckets. */
+static bool take_keys(struct reading *r, const json_t *root, const char *name, uint8_t *exponent) {
+    const json_t *value = json_object_get(root, name);
+    if (!json_is_integer(value))
+        return refuse(r, name, "%s is %s; expected a number of keys", name,
+                      value ? kind_of(value) : "missing");
+    json_int_t keys = json_integer_value(value);
+    if (keys < 1 || keys > (json_int_t)KEY_ID_MAX)
+        return refuse(r, name, "%s is %" JSON_INTEGER_FORMAT "; expected 1 to %" PRIu32, name, keys,
+                      KEY_ID_MAX);
+    for (*exponent = 1; keys > 1; keys /= 2) ++*exponent;
+    return true;
+}
+
+/* Prices for many keys may stand beside those for few. */
+static bool take_many(struct reading *r, json_t *root, struct price_table *table) {
+    json_t *many = json_object_get(root, "many_prices_ps");
+    if (!many && !json_object_get(root, "many_keys")) return true;
+    if (!take_keys(r, root, "few_keys", &table->few_exponent) ||
+        !take_keys(r, root, "many_keys", &table->many_exponent))
+        return false;
+    if (table->few_exponent >= table->many_exponent)
+        return refuse(r, "many_keys", "many_keys is not twice few_keys or more");
+    return take_prices(r, many, table->many_ps);
 }
 
 /* What only people read has any shape. */
 static bool take_root(struct reading *r, json_t *root, struct price_table *table) {
-    static const char *const known[] = {"profile", "measured", "prices_ps", "spread_percent", NULL};
+    static const char *const known[] = {
+        "profile",  "measured",  "prices_ps",      "spread_percent",
+        "few_keys", "many_keys", "many_prices_ps", "many_spread_percent",
+        NULL};
     if (!json_is_object(root))
         return refuse(r, "", "the file is %s; expected a map with prices_ps", kind_of(root));
     return check_keys(r, root, "key", known) &&
-           take_prices(r, json_object_get(root, "prices_ps"), table);
+           take_prices(r, json_object_get(root, "prices_ps"), table->ps) &&
+           take_many(r, root, table);
 }
 
 bool profile_parse(struct profile *p, const char *name, const char *json, size_t length,
@@ -151,10 +182,10 @@ bool profile_is_file_name(const char *word) {
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static json_t *prices_json(const struct price_table *prices) {
+static json_t *prices_json(const uint64_t ps[COST_COUNT]) {
     json_t *object = json_object();
     for (int i = 0; i < COST_COUNT; i++)
-        json_object_set_new(object, cost_names[i], json_integer((json_int_t)prices->ps[i]));
+        json_object_set_new(object, cost_names[i], json_integer((json_int_t)ps[i]));
     return object;
 }
 
@@ -166,10 +197,10 @@ static json_t *spread_json(uint32_t per_mille) {
     return json_string(text);
 }
 
-static json_t *spreads_json(const struct profile_origin *origin) {
+static json_t *spreads_json(const uint32_t per_mille[COST_COUNT]) {
     json_t *object = json_object();
     for (int i = 0; i < COST_COUNT; i++)
-        json_object_set_new(object, cost_names[i], spread_json(origin->spread_per_mille[i]));
+        json_object_set_new(object, cost_names[i], spread_json(per_mille[i]));
     return object;
 }
 
@@ -182,12 +213,21 @@ static json_t *origin_json(const struct profile_origin *o) {
                      o->note);
 }
 
+static void add_many(json_t *root, const struct price_table *prices,
+                     const struct profile_origin *origin) {
+    json_object_set_new(root, "few_keys", json_integer(INT64_C(1) << (prices->few_exponent - 1)));
+    json_object_set_new(root, "many_keys", json_integer(INT64_C(1) << (prices->many_exponent - 1)));
+    json_object_set_new(root, "many_prices_ps", prices_json(prices->many_ps));
+    json_object_set_new(root, "many_spread_percent", spreads_json(origin->many_spread_per_mille));
+}
+
 char *profile_print(const char *name, const struct price_table *prices,
                     const struct profile_origin *origin) {
-    json_t *root =
-        json_pack("{s:s, s:o, s:o, s:o}", "profile", name, "measured", origin_json(origin),
-                  "prices_ps", prices_json(prices), "spread_percent", spreads_json(origin));
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o}", "profile", name, "measured",
+                             origin_json(origin), "prices_ps", prices_json(prices->ps),
+                             "spread_percent", spreads_json(origin->spread_per_mille));
     ASSERT(root);
+    if (prices->few_exponent < prices->many_exponent) add_many(root, prices, origin);
     char *text = json_dumps(root, JSON_INDENT(2)); /* in the order of insertion */
     json_decref(root);
     ASSERT(text);

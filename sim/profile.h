@@ -1,7 +1,7 @@
 /* profile: a price table as a JSON file, which `lapse calibrate` writes and a scenario names
  * (`costs: ./my-box.json`). A file has a whole price in picoseconds for every operation, no others,
- * and beside them where they come from, which is for people. The profile owns its table, which is
- * pointed to by servers: it does not move. */
+ * once or, for few keys and for many, twice (cost.h), and where they come from, which is for
+ * people. The profile owns its table, which is pointed to by servers: it does not move. */
 #ifndef LAPSE_SIM_PROFILE_H
 #define LAPSE_SIM_PROFILE_H
 
@@ -20,6 +20,7 @@ struct profile_origin {
     const char *date, *server, *allocator, *cpu, *note;
     uint32_t spread_per_mille[COST_COUNT]; /* quartile to quartile, of the median */
     int64_t error_per_mille; /* the largest miss of the prices on what they were not made from */
+    const uint32_t *many_spread_per_mille; /* of the prices for many keys, if there are any */
 };
 
 /* False with "PATH:LINE:COLUMN: what" in the message: no JSON, an operation that is unknown,

@@ -133,11 +133,11 @@ START_TEST(a_replica_is_charged_for) {
 END_TEST
 
 START_TEST(a_key_that_dies_is_checked_once_and_deleted_once) {
-    model_count_storm(generation_find("redis-7.0"), 1, counts);
+    model_count_storm(generation_find("redis-7.0"), 1, 32, counts);
     ck_assert(counts[COST_KEY_EXPIRED] == 1 && counts[COST_DELETE] == 1);
     ck_assert(counts[COST_KEY_CHECKED] >= 1 && counts[COST_KEY_CHECKED] < 1.1);
     ck_assert(counts[COST_TURN] == 0 && counts[COST_CRON] == 0);
-    model_count_storm(generation_find("redis-7.0"), 2, counts);
+    model_count_storm(generation_find("redis-7.0"), 2, 32, counts);
     ck_assert(counts[COST_KEY_EXPIRED] == 1);
     ck_assert(counts[COST_KEY_CHECKED] > 1.8 && counts[COST_KEY_CHECKED] < 2.5);
 }
