@@ -85,9 +85,9 @@ static bool is_inferred(int op) {
 /* What lapse is about counts for more. */
 static double weight_of(int figure) {
     if (figure == FIGURE_STORM_1K || figure == FIGURE_STORM_16K || figure == FIGURE_STORM_64K)
-        return 10;
+        return 4;
     bool storm = figure == FIGURE_STORM || figure == FIGURE_STORM_HALF || figure == FIGURE_IDLE;
-    return storm ? 25 : 1;
+    return storm ? 100 : 1;
 }
 
 /* One price moved to where the squared relative misses are smallest, or to 0. Noise makes some
@@ -194,10 +194,15 @@ static uint8_t exponent_of(uint32_t keys) {
     return exponent;
 }
 
-/* That many keys fill tables of as many buckets, and one more doubled them: the storms' tables. */
+/* Measured with few keys alone: a value's bytes lie where they lie, however many there are. */
+static const enum cost_op few_only[] = {COST_FREE_STRING, COST_FREE_DOUBLING, COST_FREE_PAGE};
+
+/* Sizes are told by buckets, and of these a full table has as many as keys. */
 void calibrate_join(struct price_table *prices, uint32_t few_keys, const struct price_table *many,
                     uint32_t many_keys) {
     memcpy(prices->many_ps, many->ps, sizeof(prices->many_ps));
-    prices->few_exponent = (uint8_t)(exponent_of(few_keys) + 1);
-    prices->many_exponent = (uint8_t)(exponent_of(many_keys) + 1);
+    for (size_t i = 0; i < sizeof(few_only) / sizeof(*few_only); i++)
+        prices->many_ps[few_only[i]] = prices->ps[few_only[i]];
+    prices->few_exponent = exponent_of(few_keys);
+    prices->many_exponent = exponent_of(many_keys);
 }

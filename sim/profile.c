@@ -113,7 +113,7 @@ static bool take_prices(struct reading *r, json_t *prices, uint64_t ps[COST_COUN
     return true;
 }
 
-/* Of how many keys the prices were taken: their tables, once grown, have twice as many buckets. */
+/* Of how many keys the prices were taken; a full table has as many buckets. */
 static bool take_keys(struct reading *r, const json_t *root, const char *name, uint8_t *exponent) {
     const json_t *value = json_object_get(root, name);
     if (!json_is_integer(value))
@@ -123,7 +123,7 @@ static bool take_keys(struct reading *r, const json_t *root, const char *name, u
     if (keys < 1 || keys > (json_int_t)KEY_ID_MAX)
         return refuse(r, name, "%s is %" JSON_INTEGER_FORMAT "; expected 1 to %" PRIu32, name, keys,
                       KEY_ID_MAX);
-    for (*exponent = 1; keys > 1; keys /= 2) ++*exponent;
+    for (*exponent = 0; keys > 1; keys /= 2) ++*exponent;
     return true;
 }
 
@@ -215,8 +215,8 @@ static json_t *origin_json(const struct profile_origin *o) {
 
 static void add_many(json_t *root, const struct price_table *prices,
                      const struct profile_origin *origin) {
-    json_object_set_new(root, "few_keys", json_integer(INT64_C(1) << (prices->few_exponent - 1)));
-    json_object_set_new(root, "many_keys", json_integer(INT64_C(1) << (prices->many_exponent - 1)));
+    json_object_set_new(root, "few_keys", json_integer(INT64_C(1) << prices->few_exponent));
+    json_object_set_new(root, "many_keys", json_integer(INT64_C(1) << prices->many_exponent));
     json_object_set_new(root, "many_prices_ps", prices_json(prices->many_ps));
     json_object_set_new(root, "many_spread_percent", spreads_json(origin->many_spread_per_mille));
 }

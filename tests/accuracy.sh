@@ -1,7 +1,6 @@
 #!/bin/bash
 # tests/accuracy.sh LAPSE FOLDER [RUNS]: how near lapse comes to a real redis-server on this machine.
-# Calibrates with few and with many keys (unless FOLDER/few.json and FOLDER/many.json are there), as
-# what a key costs grows with the memory that all take; plays each of the configurations below with `lapse
+# Calibrates (unless FOLDER/box.json is there) and plays each of the configurations below with `lapse
 # validate`, RUNS times (default 3), and writes FOLDER/accuracy.md: a table with every miss in it.
 # Takes about 25 minutes. From the environment: SERVER, the redis-server (default from PATH); ONLY,
 # a pattern of configurations by their first words; CONTENDED=1, on a machine that is not alone, adds
@@ -49,7 +48,7 @@ scenario() { # NAME HZ EFFORT KEYS BYTES REPLICAS INFO GET LAZY
     [ "$4" -lt 1000000 ] || duration=14s
     echo "name: $1"
     echo "duration: $duration"
-    echo "costs: ./$([ "$4" -lt 1000000 ] && echo few || echo many).json"
+    echo "costs: ./box.json"
     echo "servers:"
     echo "  master: {config: {hz: $2, active-expire-effort: $3, lazyfree-lazy-expire: '$9'}}"
     [ "$6" -eq 0 ] || echo "  replica: {replica-of: master}"
@@ -92,10 +91,9 @@ row() { # CONFIGURATION FOLDER POINTS
         }' "$2/validate.csv"
 }
 
-[ -f few.json ] || "$lapse" calibrate --start "$server" -o few.json --keys 131072 >few.txt
-[ -f many.json ] || "$lapse" calibrate --start "$server" -o many.json --keys 1048576 >many.txt
+[ -f box.json ] || "$lapse" calibrate --start "$server" -o box.json >box.txt
 {
-    echo "Live band (least..most of $runs runs), then lapse. Calibrated $(sed -n 's/.*"date": "\(.*\)",/\1/p' few.json many.json | tr '\n' ' ')with 131,072 and 1,048,576 keys."
+    echo "Live band (least..most of $runs runs), then lapse. Calibrated $(sed -n 's/.*"date": "\(.*\)",/\1/p' box.json)."
     echo "Machine: $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load average $(cut -d' ' -f1-3 /proc/loadavg) at the start."
     echo
     echo "| hz | effort | keys | bytes | replicas | INFO/s | GET/s | lazyfree | 99 % after, s | cycles ended by time | memory, MiB | request p99, ms | estimate outside, points | misses |"
