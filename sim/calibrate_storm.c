@@ -14,6 +14,7 @@
 #define POLL_NS        (100 * NS_PER_MS)
 #define WAKE_NS        80000 /* what a cron is late by, when nobody counts the server's sleeps */
 #define STORM_PIPELINE 256
+#define SPARE_PARTS    20              /* of a nearly full table one is free */
 #define BUDGET_NS      (30 * NS_PER_S) /* of all storms, once there is one of each kind */
 
 /* How many crons ran: one a sleep of an idle server, if its sleeps are known. */
@@ -94,28 +95,33 @@ static bool measure_drain(struct calibration *c, enum figure_id id, int64_t dead
 /* All of the keys die, or half of them and the others live on. */
 static bool storm_load(struct calibration *c, int64_t deadline_ms, uint32_t dying) {
     struct work die = storm_keys(c, deadline_ms), live = die;
-    die.keys = die.commands = dying < c->keys ? dying : c->keys;
+    die.keys = die.commands = dying;
     live.kind = WORK_SET_PX;
-    live.first = die.keys, live.keys = live.commands = c->keys - die.keys;
+    live.first = dying;
+    live.keys = live.commands = dying > c->keys / 2 ? 0 : c->keys - dying;
     c->written = c->keys + 1;
     return live_set_number(&c->live, "hz", IDLE_HZ) &&
            work_run(&c->live, &die, 0, c->interrupted) &&
            (live.keys == 0 || work_run(&c->live, &live, 0, c->interrupted));
 }
 
-/* `load_ns`: what the loading took last time. The deadline must not come before all is ready. The
- * key that makes the tables grow dies too. */
+/* `load_ns`: what the loading took last time. The deadline must not come before all is ready. Where
+ * all die the tables are nearly full, as a million keys' are; where a half lives on, one key more
+ * makes them grow, and dies too. */
 static bool storm(struct calibration *c, enum figure_id id, ns_t *load_ns) {
-    uint32_t dying = id == FIGURE_STORM ? c->keys : c->keys / 2;
+    bool full = id == FIGURE_STORM;
+    uint32_t dying = full ? c->keys - c->keys / SPARE_PARTS : c->keys / 2;
     int64_t ready_ms = (*load_ns * 3 / 2 + REHASH_NS) / NS_PER_MS + 2 * LEAD_MS;
     int64_t deadline_ms = live_wall_ms() + ready_ms;
     ns_t began = live_now_ns();
     if (!storm_load(c, deadline_ms, dying)) return false;
     *load_ns = live_now_ns() - began;
     bool in_time = live_wall_ms() + REHASH_NS / NS_PER_MS + LEAD_MS < deadline_ms;
-    bool fine = !in_time || (calibrate_wait(c, POLL_NS) && measure_rehash(c, deadline_ms) &&
-                             live_set_number(&c->live, "hz", STORM_HZ) &&
-                             measure_drain(c, id, deadline_ms, dying + 1, c->keys - dying));
+    bool fine =
+        !in_time ||
+        (calibrate_wait(c, POLL_NS) && (full || measure_rehash(c, deadline_ms)) &&
+         live_set_number(&c->live, "hz", STORM_HZ) &&
+         measure_drain(c, id, deadline_ms, full ? dying : dying + 1, full ? 0 : c->keys - dying));
     if (!fine || (in_time && id == FIGURE_STORM)) return fine;
     return work_clear(&c->live, c->written); /* too late: the next try knows how long it takes */
 }
