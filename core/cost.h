@@ -21,10 +21,11 @@
     X(OVERWRITE, "overwrite", "replacing the value of a key")                                      \
     X(DEADLINE_SET, "deadline_set", "writing a deadline into the expires dict")                    \
     X(DELETE, "delete", "deleting a key and its small value")                                      \
+    X(APART, "apart", "deleting a key: each further place in memory that its parts lie in")        \
     X(VALUE_BYTE, "value_byte", "one byte of a value that is copied in or out")                    \
     X(READ, "read", "each further read of a request that is longer than one read")                 \
-    X(FREE_STRING, "free_string", "freeing a value that has an allocation of its own")             \
-    X(FREE_DOUBLING, "free_doubling", "the same, by doubling of its size from 64 B to 16 KiB")     \
+    X(FREE_DOUBLING, "free_doubling",                                                              \
+      "freeing a value, by doubling of its size from 64 B to 16 KiB")                              \
     X(FREE_PAGE, "free_page", "the same, by started 4 KiB beyond 16 KiB")                          \
     X(CYCLE, "cycle", "starting one active expire cycle")                                          \
     X(CYCLE_DB, "cycle_db", "turning to one database inside a cycle")                              \

@@ -174,10 +174,30 @@ void db_set(struct db *db, key_id id, const struct object *value, bool exists, b
     }
 }
 
+/* What one SET asks for in one size class lies side by side and comes into the caches together;
+ * each further class is one more place to go to. Measured on a million keys, Debian's jemalloc:
+ * names of 16 bytes and values of 32 (entries and name in the class of 32, value in that of 64)
+ * take 0.92 us to die, names of 14 bytes (class of 16) 1.10 to 1.15, values of 100 bytes (three
+ * classes) 1.18 and 1.34. */
+static uint32_t count_places(const struct db *db, uint64_t name_usable_bytes,
+                             const struct object *value) {
+    const struct allocator *allocator = db->host->memory->allocator;
+    uint64_t sizes[4] = {allocator_usable(allocator, ENTRY_REQUEST_BYTES), name_usable_bytes};
+    uint32_t count = 2 + object_places(allocator, value, sizes + 2), places = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t before = 0;
+        while (sizes[before] != sizes[i]) before++;
+        places += before == i;
+    }
+    return places;
+}
+
 /* Takes name and value off the ledger; returns the value. */
 static struct object give_back(struct db *db, key_id id) {
     struct object value = entry_value(entries_at(&db->entries, id));
-    memory_give(db->host->memory, MEMORY_KEYS, sds_request_bytes(keys_length(db->host->keys, id)));
+    uint64_t name_bytes = sds_request_bytes(keys_length(db->host->keys, id));
+    uint64_t usable_bytes = memory_give(db->host->memory, MEMORY_KEYS, name_bytes);
+    cpu_charge(db->host->cpu, COST_APART, count_places(db, usable_bytes, &value) - 1);
     object_give(db->host->memory, &value);
     return value;
 }

@@ -159,12 +159,20 @@ static uint32_t doublings(uint64_t bytes, uint64_t from_bytes) {
     return count;
 }
 
+uint32_t object_places(const struct allocator *allocator, const struct object *o,
+                       uint64_t usable_bytes[2]) {
+    struct allocations a = object_allocations(o);
+    uint32_t count = 0;
+    if (a.object_bytes) usable_bytes[count++] = allocator_usable(allocator, a.object_bytes);
+    if (a.string_bytes) usable_bytes[count++] = allocator_usable(allocator, a.string_bytes);
+    return count;
+}
+
 /* Fewer and fewer of a size lie in a slab, and more and more frees give one back; beyond the slabs
  * pages are. */
 void object_charge_free(struct cpu *cpu, const struct object *o) {
     uint64_t length = object_length(o);
     if (object_allocations(o).string_bytes == 0) return;
-    cpu_charge(cpu, COST_FREE_STRING, 1);
     cpu_charge(cpu, COST_FREE_DOUBLING,
                doublings(length < SLAB_BYTES_MAX ? length : SLAB_BYTES_MAX, SLAB_BYTES_MIN));
     if (length > SLAB_BYTES_MAX)

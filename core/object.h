@@ -50,8 +50,12 @@ uint64_t object_take(struct memory *, const struct object *);
 uint64_t object_give(struct memory *, const struct object *);
 uint64_t object_usable_bytes(const struct memory *, const struct object *);
 
+/* The usable sizes of a value's allocations; how many there are: 0 for a shared integer, 2 for a
+ * string outside its object. */
+uint32_t object_places(const struct allocator *, const struct object *, uint64_t usable_bytes[2]);
+
 /* Charges what freeing the value costs beyond COST_DELETE, nothing for a value inside its object:
- * COST_FREE_STRING, COST_FREE_DOUBLING for each doubling from 64 B to 16 KiB, COST_FREE_PAGE for
+ * COST_FREE_DOUBLING for each doubling from 64 B to 16 KiB, COST_FREE_PAGE for
  * each started 4 KiB beyond. */
 void object_charge_free(struct cpu *, const struct object *);
 

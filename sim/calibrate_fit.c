@@ -15,7 +15,7 @@ const char *const figure_names[FIGURES] = {
 };
 
 /* Not measured alone: too small to be seen, and without weight in what is measured. */
-static const enum cost_op inferred[] = {COST_CYCLE, COST_CYCLE_DB, COST_BUCKET_STEP,
+static const enum cost_op inferred[] = {COST_APART, COST_CYCLE, COST_CYCLE_DB, COST_BUCKET_STEP,
                                         COST_REHASH_BUCKET};
 
 /* Figures that tell how far the prices are off, as no price is made from them: the engine's linear
@@ -195,7 +195,7 @@ static uint8_t exponent_of(uint32_t keys) {
 }
 
 /* Measured with few keys alone: a value's bytes lie where they lie, however many there are. */
-static const enum cost_op few_only[] = {COST_FREE_STRING, COST_FREE_DOUBLING, COST_FREE_PAGE};
+static const enum cost_op few_only[] = {COST_FREE_DOUBLING, COST_FREE_PAGE};
 
 /* Sizes are told by buckets, and of these a full table has as many as keys. */
 void calibrate_join(struct price_table *prices, uint32_t few_keys, const struct price_table *many,

@@ -251,14 +251,13 @@ START_TEST(taking_and_giving_a_value_book_its_weight_under_values) {
 }
 END_TEST
 
-/* 1 for the string, 10 a doubling from 64 B to 16 KiB, 1000 a started page of 4 KiB beyond. */
-START_TEST(freeing_charges_string_doublings_and_pages) {
+/* 10 a doubling from 64 B to 16 KiB, 1000 a started page of 4 KiB beyond. */
+START_TEST(freeing_charges_doublings_and_pages) {
     static const struct price_table prices = {
-        .ps = {[COST_FREE_STRING] = 1, [COST_FREE_DOUBLING] = 10, [COST_FREE_PAGE] = 1000}};
+        .ps = {[COST_FREE_DOUBLING] = 10, [COST_FREE_PAGE] = 1000}};
     static const uint32_t length_and_ps[][2] = {
-        {0, 0},        {44, 0},       {45, 1},       {127, 1},    {128, 11},
-        {1023, 31},    {1024, 41},    {16383, 71},   {16384, 81}, {16385, 1081},
-        {20480, 1081}, {20481, 2081}, {65536, 12081}};
+        {0, 0},      {45, 0},     {127, 0},      {128, 10},     {1023, 30},    {1024, 40},
+        {16383, 70}, {16384, 80}, {16385, 1080}, {20480, 1080}, {20481, 2080}, {65536, 12080}};
     for (size_t i = 0; i < sizeof length_and_ps / sizeof *length_and_ps; i++) {
         struct cpu cpu = {.prices = &prices};
         struct object o = object_from_fill(length_and_ps[i][0]);
@@ -351,7 +350,7 @@ static Suite *object_suite(void) {
     tcase_add_test(tc, values_are_equal_exactly_if_their_bytes_are);
     tcase_add_test(tc, values_weigh_what_the_server_was_measured_to_take);
     tcase_add_test(tc, taking_and_giving_a_value_book_its_weight_under_values);
-    tcase_add_test(tc, freeing_charges_string_doublings_and_pages);
+    tcase_add_test(tc, freeing_charges_doublings_and_pages);
     tcase_add_test(tc, commands_take_the_bytes_that_the_servers_offset_moved);
     tcase_add_test(tc, any_command_takes_as_many_bytes_as_writing_it_gives);
     suite_add_tcase(suite, tc);
