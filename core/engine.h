@@ -137,6 +137,9 @@ void engine_replicaof(struct engine *, int master);
  * from that history. The master's side of it is engine_replica_attach. */
 void engine_in_sync(struct engine *, int master, repl_id, int64_t offset);
 
+/* Whom the server follows now (a number of the owner's), or MASTER_NONE. */
+int engine_master(const struct engine *);
+
 /* The connection that sink.dial asked for stands, or a connection is gone: closed by the peer,
  * refused, or never made. What the engine itself has hung up is gone without that word; a slot is
  * used again only in a later turn. */

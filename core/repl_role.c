@@ -83,6 +83,8 @@ void engine_replicaof(struct engine *engine, int master) {
         repl_demote(engine, master);
 }
 
+int engine_master(const struct engine *engine) { return engine->upstream.master; }
+
 /* --- failover --- */
 
 void repl_end_failover(struct engine *engine) {

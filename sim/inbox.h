@@ -7,29 +7,54 @@
 
 #include "request.h"
 
-enum inbox_kind { INBOX_REQUEST, INBOX_SEGMENT, INBOX_ACK };
+/* All but requests and pipes concern a connection. */
+enum inbox_kind {
+    INBOX_REQUEST,
+    INBOX_CONNECTED, /* the connection that this server dialled stands */
+    INBOX_ACCEPT,    /* a server has dialled this one */
+    INBOX_MESSAGE,
+    INBOX_SEGMENT, /* a piece of the master's stream */
+    INBOX_CLOSED,  /* the other side has ended the connection, or it broke */
+    INBOX_PIPE     /* a portion of a snapshot's file */
+};
 
 /* Who waits for a request's reply. */
 enum request_source { SOURCE_CLIENT, SOURCE_LOADER, SOURCE_TIMED };
 
+struct connection;
+struct repl_message;
+
 struct inbox_item {
     ns_t arrival_ns;
+    uint64_t first_arg; /* serial number in the ring of arguments; set by push */
     union {
         const struct command *command; /* REQUEST */
-        uint64_t end_serial;           /* SEGMENT: records below this, from where the last ended */
-        int64_t offset;                /* ACK */
+        struct connection *peer;       /* CONNECTED, ACCEPT, MESSAGE, SEGMENT, CLOSED */
+        uint64_t child;                /* PIPE: which one; an older one's portions are void */
     };
-    uint64_t first_arg;     /* serial number in the ring of arguments; set by push */
-    uint32_t engine_client; /* REQUEST: who asks; ACK: the replica's slot */
-    uint32_t subject;       /* which client, population or timed event */
-    uint32_t connection;    /* of that client; of a loader: 1 if the next key waits for the reply */
-    uint32_t text_end;      /* of a timed event: where the text of its reply ends */
+    union {
+        struct { /* REQUEST */
+            uint32_t engine_client;
+            uint32_t subject; /* which client, population or timed event */
+            union {
+                uint32_t connection; /* of that client; of a loader: 1 if the next key waits for
+                                        the reply */
+                uint32_t text_start; /* of a timed event: where the text of its reply begins */
+            };
+            uint32_t text_end;
+        };
+        struct repl_message *message; /* MESSAGE: owned by the record */
+        uint64_t end_serial;          /* SEGMENT: records below this, from where the last ended */
+        uint64_t bytes;               /* PIPE */
+    };
     uint16_t argc;
     uint8_t kind;   /* enum inbox_kind */
     uint8_t source; /* enum request_source */
     bool nil;       /* it was answered nil */
     bool error;     /* it was answered by an error */
     bool hidden;    /* though the key was still there, past its deadline */
+    bool waits;     /* its reply comes in a later turn */
+    bool last;      /* PIPE: the file ends with it */
 };
 
 struct inbox {

@@ -1,17 +1,14 @@
 #include "node.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bounds.h"
 #include "command.h"
 #include "huge_pages.h"
+#include "replication.h"
 #include "world_event.h"
-
-/* Records of the stream: far enough on that memory answers in time, near enough that it is not
- * thrown out again. */
-#define HINT_FAR  8
-#define HINT_NEAR 4
 
 /* The sink: an engine's facts go to the observer, its stream to the log. */
 
@@ -24,24 +21,49 @@ static bool node_hides(const struct node *node, const struct request *request, u
            deadline_ms >= 0;
 }
 
+static void node_keep(struct inbox_item **items, uint32_t *count, uint32_t *capacity,
+                      const struct inbox_item *item) {
+    if (*count == *capacity) {
+        *capacity = *capacity ? *capacity * 2 : 16;
+        *items = realloc(*items, *capacity * sizeof **items);
+        ASSERT(*items);
+    }
+    (*items)[(*count)++] = *item;
+}
+
+/* Of one connection the oldest request is answered first. */
+static struct inbox_item *node_find_late(struct node *node, uint32_t client) {
+    for (uint32_t i = 0; i < node->waiting_count; i++) {
+        if (node->waiting[i].engine_client != client) continue;
+        node_keep(&node->late, &node->late_count, &node->late_capacity, &node->waiting[i]);
+        node->waiting_count--;
+        memmove(&node->waiting[i], &node->waiting[i + 1],
+                (node->waiting_count - i) * sizeof *node->waiting);
+        return &node->late[node->late_count - 1];
+    }
+    return NULL;
+}
+
 static void node_take_reply(void *context, uint32_t client, const struct reply *reply) {
     struct node *node = context;
-    struct inbox_item *item = node->current;
+    struct inbox_item *item = reply->request ? node->current : node_find_late(node, client);
     if (!item) return; /* a command of node_command or node_connect */
     ASSERT(client == item->engine_client);
     item->nil = reply->items[0].kind == REPLY_NIL;
     item->error =
         reply->items[0].kind == REPLY_ERROR || reply->items[0].kind == REPLY_UNKNOWN_COMMAND;
-    item->hidden =
-        item->nil && node_hides(node, reply->request, engine_client_db(node->engine, client));
-    if (item->source == SOURCE_TIMED && node->env->keep_replies)
+    item->hidden = item->nil && reply->request &&
+                   node_hides(node, reply->request, engine_client_db(node->engine, client));
+    if (item->source != SOURCE_TIMED) return;
+    item->text_start = (uint32_t)node->text.length;
+    if (node->env->keep_replies)
         resp_print_reply(&node->text, reply, node->engine, node->env->names, node->env->texts);
     item->text_end = (uint32_t)node->text.length;
 }
 
 static void node_take_stream(void *context, const struct stream_command *command) {
     struct node *node = context;
-    if (node->log) stream_log_append(node->log, command, 0); /* its time is known at the end */
+    stream_log_append(node->log, command, 0); /* its time is known at the end */
 }
 
 static void node_add_deadline(void *context, ms_t deadline_ms, uint64_t bytes) {
@@ -64,10 +86,14 @@ static void node_count_cycle(void *context, const struct cycle_report *report) {
     observer_count_cycle(&node->observer, report);
 }
 
-/* Later offsets of one turn stand for earlier ones: the master keeps the largest. */
-static void node_take_ack(void *context, int64_t offset) {
+/* A request that waits is kept beside the inbox; its copy there only says so. */
+static void node_take_blocked(void *context, uint32_t client) {
     struct node *node = context;
-    node->ack_offset = offset;
+    struct inbox_item *item = node->current;
+    if (!item || item->waits) return;
+    ASSERT(client == item->engine_client);
+    item->waits = true;
+    node_keep(&node->waiting, &node->waiting_count, &node->waiting_capacity, item);
 }
 
 static void node_init_engine(struct node *node) {
@@ -82,6 +108,9 @@ static void node_init_engine(struct node *node) {
         .sink = &node->sink,
         .rng = rng_fork(node->env->root, label),
         .pages = &huge_pages,
+        .servers = node->env->server_names,
+        .server_count = node->env->server_count,
+        .self = (int)node->index,
     };
     node->engine = engine_create(&env, &node->config->engine);
 }
@@ -93,7 +122,6 @@ void node_init(struct node *node, const struct node_env *env, const struct serve
                           .index = index,
                           .clock = {config->clock_offset_us, config->clock_drift_ppb},
                           .cron_event_ns = -1,
-                          .ack_offset = -1,
                           .get = command_find("get", 3)};
     node->sink = (struct sink){
         .context = node,
@@ -103,20 +131,24 @@ void node_init(struct node *node, const struct node_env *env, const struct serve
         .deadline_removed = node_remove_deadline,
         .key_expired = node_count_expiry,
         .cycle_ended = node_count_cycle,
-        .acknowledge = node_take_ack,
+        .blocked = node_take_blocked,
     };
+    replication_fill_sink(&node->sink);
     observer_init(&node->observer);
     inbox_init(&node->inbox);
+    node->log = stream_log_create();
     node_init_engine(node);
-    if (!config->engine.is_replica) node->log = stream_log_create();
 }
 
 void node_release(struct node *node) {
+    replication_release(node);
     engine_destroy(node->engine);
     observer_release(&node->observer);
     inbox_release(&node->inbox);
     resp_buffer_release(&node->text);
-    if (node->log) stream_log_destroy(node->log);
+    stream_log_destroy(node->log);
+    free(node->waiting);
+    free(node->late);
 }
 
 struct instant node_instant(const struct node *node, ns_t now_ns) {
@@ -164,67 +196,63 @@ static void node_serve_request(struct node *node, struct inbox_item *item) {
     node->current = NULL;
 }
 
-/* The key of a record a little further on in what has arrived. */
-static void node_hint(struct node *node, uint64_t serial, uint64_t end_serial,
-                      void (*hint)(const struct engine *, uint8_t, key_id)) {
-    if (serial >= end_serial) return;
-    struct stream_command command = stream_log_command(node->master->log, serial);
-    if (command.request.argc < 2 || command.request.argv[1].kind != ARG_KEY) return;
-    hint(node->engine, command.db, command.request.argv[1].id);
-}
-
-/* The keys of a segment are known before their turn comes, and wait for memory together. */
-static void node_look_ahead(struct node *node, uint64_t end_serial) {
-    node_hint(node, node->applied_serial + HINT_FAR, end_serial, engine_prefetch);
-    node_hint(node, node->applied_serial + HINT_NEAR, end_serial, engine_prefetch_place);
-}
-
-static void node_serve_segment(struct node *node, uint64_t end_serial) {
-    ASSERT(end_serial <= node->master->fed_serial && node->applied_serial < end_serial);
-    for (; node->applied_serial < end_serial; node->applied_serial++) {
-        struct stream_command command = stream_log_command(node->master->log, node->applied_serial);
-        node_look_ahead(node, end_serial);
-        engine_receive(node->engine, &command);
-    }
-}
-
-static void node_serve(struct node *node, struct inbox_item *item) {
-    switch ((enum inbox_kind)item->kind) {
-    case INBOX_REQUEST:
+static void node_serve(struct node *node, struct inbox_item *item, ns_t now_ns) {
+    if (item->kind == INBOX_REQUEST)
         node_serve_request(node, item);
-        break;
-    case INBOX_SEGMENT:
-        node_serve_segment(node, item->end_serial);
-        break;
-    case INBOX_ACK:
-        engine_replica_acked(node->engine, (int)item->engine_client, item->offset);
-        break;
-    }
+    else
+        replication_serve(node, item, now_ns);
 }
 
 /* What the turn fed leaves the engine when it ends. */
 static ns_t node_work(struct node *node, ns_t now_ns) {
     engine_wake(node->engine, node_instant(node, now_ns));
+    if (engine_is_loading(node->engine)) engine_load(node->engine);
     node->served = inbox_count(&node->inbox);
-    for (uint64_t i = 0; i < node->served; i++) node_serve(node, inbox_at(&node->inbox, i));
+    for (uint64_t i = 0; i < node->served; i++) node_serve(node, inbox_at(&node->inbox, i), now_ns);
     node->cron_ran = engine_cron_due(node->engine);
     if (node->cron_ran) engine_cron(node->engine);
     ns_t busy_ns = engine_sleep(node->engine);
     return node->config->prices->turn_time_vanishes ? 0 : busy_ns;
 }
 
+static void node_end_at(struct node *node, ns_t end_ns) {
+    node->turn_end_ns = end_ns;
+    stream_log_stamp(node->log, node->fed_serial, end_ns);
+    event_queue_push(node->env->queue, end_ns, WORLD_TURN_END, node->index, ++node->turn_end_event);
+}
+
 static void node_begin_turn(struct node *node, ns_t now_ns) {
-    ASSERT(!node->in_turn);
+    ASSERT(!node->in_turn && !node->frozen);
     node->in_turn = true;
     node->turn++;
     node->busy_since_ns = now_ns;
-    ns_t end_ns = now_ns + node_work(node, now_ns);
-    if (node->log) stream_log_stamp(node->log, node->fed_serial, end_ns);
-    event_queue_push(node->env->queue, end_ns, WORLD_TURN_END, node->index, 0);
+    ns_t busy_ns = node_work(node, now_ns);
+    node->master = replication_master(node);
+    node_end_at(node, now_ns + busy_ns);
 }
 
 void node_notice(struct node *node, ns_t now_ns) {
-    if (!node->in_turn) node_begin_turn(node, now_ns);
+    if (!node->in_turn && !node->frozen) node_begin_turn(node, now_ns);
+}
+
+void node_freeze(struct node *node, ns_t now_ns) {
+    if (node->frozen) return;
+    node_settle_busy(node, now_ns);
+    node->frozen = true;
+    node->frozen_ns = now_ns;
+    node->turn_end_event++; /* the one under way is void */
+}
+
+/* A poll that was interrupted returns. */
+void node_thaw(struct node *node, ns_t now_ns) {
+    if (!node->frozen) return;
+    node->frozen = false;
+    node->busy_since_ns = now_ns;
+    if (node->in_turn)
+        node_end_at(node, now_ns + node->turn_end_ns - node->frozen_ns);
+    else
+        node_begin_turn(node, now_ns);
+    replication_thaw(node, now_ns);
 }
 
 /* epoll counts its timeout, taken before beforeSleep and rounded up to whole milliseconds, from the
@@ -257,19 +285,21 @@ void node_end_turn(struct node *node, ns_t now_ns) {
     node->in_turn = false;
     inbox_drop(&node->inbox, node->served);
     node->served = 0;
+    node->late_count = 0;
     node->text.length = 0;
 }
 
 void node_poll(struct node *node, ns_t now_ns) {
     ASSERT(!node->in_turn);
-    if (inbox_count(&node->inbox) || engine_poll_timeout(node->engine) == 0)
+    if (inbox_count(&node->inbox) || engine_poll_timeout(node->engine) == 0 ||
+        engine_is_loading(node->engine))
         node_begin_turn(node, now_ns);
     else
         node_sleep(node, now_ns);
 }
 
 void node_on_cron_due(struct node *node, ns_t now_ns) {
-    if (node->in_turn || engine_next_cron(node->engine) != now_ns) return;
+    if (node->in_turn || node->frozen || engine_next_cron(node->engine) != now_ns) return;
     ns_t wake_ns = node_poll_end(node);
     if (wake_ns == now_ns)
         node_begin_turn(node, now_ns);
@@ -278,11 +308,11 @@ void node_on_cron_due(struct node *node, ns_t now_ns) {
 }
 
 void node_on_wake(struct node *node, ns_t now_ns, uint64_t turn) {
-    if (!node->in_turn && node->turn == turn) node_begin_turn(node, now_ns);
+    if (!node->in_turn && !node->frozen && node->turn == turn) node_begin_turn(node, now_ns);
 }
 
 void node_settle_busy(struct node *node, ns_t now_ns) {
-    if (!node->in_turn) return;
+    if (!node->in_turn || node->frozen) return;
     node->observer.counts.busy_ns += now_ns - node->busy_since_ns;
     node->busy_since_ns = now_ns;
 }

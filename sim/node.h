@@ -6,7 +6,9 @@
 #ifndef LAPSE_SIM_NODE_H
 #define LAPSE_SIM_NODE_H
 
+#include "child.h"
 #include "clock.h"
+#include "connection.h"
 #include "engine.h"
 #include "event_queue.h"
 #include "inbox.h"
@@ -22,8 +24,25 @@ struct node_env {
     struct names *names;
     struct texts *texts;
     const struct rng *root;
+    struct node *nodes; /* by the number that engines call them by */
+    const text_id *server_names;
+    uint32_t server_count;
+    struct connections *connections;
     us_t start_wall_us;
     bool keep_replies; /* somebody wants to read the replies to timed events */
+};
+
+/* What a turn says to another server; it leaves when the turn ends. */
+enum outgoing_kind { OUT_DIAL, OUT_SEND, OUT_STREAM, OUT_HANG_UP };
+
+struct outgoing {
+    uint8_t kind;                  /* enum outgoing_kind */
+    uint8_t own_end;               /* enum direction: the end at which this server sits */
+    struct connection *connection; /* held */
+    union {
+        struct repl_message message; /* SEND: owns its snapshot */
+        int64_t offset;              /* STREAM: the last byte that the replica has */
+    };
 };
 
 struct node {
@@ -46,14 +65,30 @@ struct node {
     ns_t cron_event_ns;         /* the timer for which a CRON_DUE is under way */
     struct inbox_item *current; /* the request being executed */
     struct resp_buffer text;    /* replies of this turn to timed events */
+    ns_t turn_end_ns;
+    uint64_t turn_end_event; /* names the TURN_END under way: any other one is void */
+    bool frozen;             /* stopped by a signal: begins no turn and ends none */
+    ns_t frozen_ns;          /* since when */
+
+    /* requests whose replies are late: they waited in the engine beyond their turn */
+    struct inbox_item *waiting, *late; /* oldest first; answered in this turn */
+    uint32_t waiting_count, waiting_capacity, late_count, late_capacity;
+
     const struct command *get;
 
     /* replication */
-    struct stream_log *log;  /* of a master: what it has fed */
-    uint64_t fed_serial;     /* records below this have left its engine, at a turn's end */
-    struct node *master;     /* of a replica */
-    uint64_t applied_serial; /* records of the master's log below this are applied */
-    int64_t ack_offset;      /* to be told to the master when the turn ends; -1: nothing */
+    struct stream_log *log;      /* what it feeds, or hands on as a replica */
+    uint64_t fed_serial;         /* records below this have left its engine, at a turn's end */
+    uint64_t log_limit;          /* records at which the log is trimmed next */
+    struct node *master;         /* whom it follows now; NULL: it is a master */
+    struct connection *upstream; /* to its master, until one of both hangs up */
+    struct connection *slots[REPLICAS_MAX]; /* of its replicas, as the engine numbers them */
+    struct child child;
+    struct outgoing *outgoing;
+    uint32_t outgoing_count, outgoing_capacity;
+    uint64_t dialled;       /* connections over its link so far */
+    bool link_cut;          /* by an event */
+    struct wire_bytes wire; /* over its link */
 };
 
 void node_init(struct node *, const struct node_env *, const struct server_config *,
@@ -71,6 +106,10 @@ void node_command(struct node *, ns_t now_ns, const char *line);
 
 /* Something is in the inbox: a sleeping node begins a turn. */
 void node_notice(struct node *, ns_t now_ns);
+
+/* As SIGSTOP and SIGCONT do. What arrives meanwhile waits; a turn goes on where it stopped. */
+void node_freeze(struct node *, ns_t now_ns);
+void node_thaw(struct node *, ns_t now_ns);
 
 /* Handlers of its own wake-ups. */
 void node_on_cron_due(struct node *, ns_t now_ns);

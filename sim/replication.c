@@ -1,151 +1,449 @@
 #include "replication.h"
 
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "world_event.h"
 
 #define SEGMENT_BYTES_MAX (UINT64_C(16) << 10) /* link.h */
-#define NEVER             INT64_MAX
+#define LOG_LIMIT_MIN     1024                 /* records: so seldom is a log trimmed */
 
-void feed_init(struct feed *feed, struct node *master, struct node *replica, ns_t now_ns) {
-    char label[256];
-    snprintf(label, sizeof label, "links.%s", replica->config->name);
-    ASSERT(master->log && !replica->log);
-    *feed =
-        (struct feed){.master = master, .replica = replica, .arrival_ns = NEVER, .held_ack = -1};
-    link_init(&feed->link, &replica->config->link, rng_fork(master->env->root, label));
+/* Records of the stream: far enough on that memory answers in time, near enough that it is not
+ * thrown out again. */
+#define HINT_FAR  8
+#define HINT_NEAR 4
+
+/* ---- making connections ---- */
+
+struct connection *replication_dial(struct node *replica, struct node *master) {
+    const struct server_config *config = replica->config;
+    struct connection_path path = {.configs = {&config->link, &config->link_up},
+                                   .cable = replica->index,
+                                   .cable_name = config->name,
+                                   .number = replica->dialled++,
+                                   .cut = replica->link_cut};
+    return connection_create(replica->env->connections, replica, master, &path, &replica->wire);
+}
+
+void replication_stand(struct node *replica, struct node *master, ns_t now_ns) {
     engine_wake(master->engine, node_instant(master, now_ns));
-    feed->slot = engine_replica_attach(master->engine);
-    ASSERT(feed->slot >= 0);
+    int slot = engine_replica_attach(master->engine);
+    ASSERT(slot >= 0); /* the loader refuses more */
+    engine_replica_is(master->engine, slot, (int)replica->index);
+    struct engine_stats stats = engine_stats(master->engine);
+    engine_wake(replica->engine, node_instant(replica, now_ns));
+    engine_in_sync(replica->engine, (int)master->index, stats.replid, stats.master_repl_offset);
+    struct connection *connection = replication_dial(replica, master);
+    connection_stand(connection, slot);
+    uint64_t end = stream_log_end(master->log);
+    connection->feed = (struct feed){.kept = true,
+                                     .started = true,
+                                     .sent_serial = end,
+                                     .delivered_serial = end,
+                                     .applied_serial = end,
+                                     .sent_offset = stats.master_repl_offset};
+    replica->upstream = master->slots[slot] = connection;
     replica->master = master;
-    feed->sent_offset = engine_stats(master->engine).master_repl_offset;
-    feed->sent_serial = feed->delivered_serial = replica->applied_serial =
-        stream_log_end(master->log);
 }
 
-void feed_release(struct feed *feed) { link_release(&feed->link); }
-
-/* Keeps one SEGMENT in the queue, for the link's next arrival. */
-static void feed_schedule(struct feed *feed, ns_t now_ns) {
-    ns_t arrival_ns = link_next_arrival(&feed->link);
-    if (arrival_ns == feed->arrival_ns) return;
-    feed->arrival_ns = arrival_ns;
-    feed->schedule++;
-    if (arrival_ns == NEVER) return;
-    if (arrival_ns < now_ns) arrival_ns = now_ns;
-    event_queue_push(feed->master->env->queue, arrival_ns, WORLD_SEGMENT, feed->replica->index,
-                     feed->schedule);
+struct node *replication_master(const struct node *node) {
+    int master = engine_master(node->engine);
+    return master == MASTER_NONE ? NULL : &node->env->nodes[master];
 }
+
+/* ---- what arrives in a turn ---- */
+
+static enum direction own_end(const struct node *node, const struct connection *connection) {
+    return connection->ends[TO_REPLICA].node == node ? TO_REPLICA : TO_MASTER;
+}
+
+static int peer_of(const struct node *node, const struct connection *connection) {
+    return own_end(node, connection) == TO_REPLICA ? PEER_MASTER : connection->slot;
+}
+
+/* The key of a record a little further on in what has arrived. */
+static void hint_record(const struct node *node, const struct stream_log *log, uint64_t serial,
+                        uint64_t end_serial, void (*hint)(const struct engine *, uint8_t, key_id)) {
+    if (serial >= end_serial) return;
+    struct stream_command command = stream_log_command(log, serial);
+    if (command.request.argc < 2 || command.request.argv[1].kind != ARG_KEY) return;
+    hint(node->engine, command.db, command.request.argv[1].id);
+}
+
+/* The keys of a segment are known before their turn comes, and wait for memory together. */
+static void serve_segment(struct node *node, struct connection *connection, uint64_t end_serial) {
+    const struct stream_log *log = connection->ends[TO_MASTER].node->log;
+    uint64_t *applied = &connection->feed.applied_serial;
+    ASSERT(*applied < end_serial && end_serial <= connection->feed.delivered_serial);
+    for (; *applied < end_serial; ++*applied) {
+        struct stream_command command = stream_log_command(log, *applied);
+        hint_record(node, log, *applied + HINT_FAR, end_serial, engine_prefetch);
+        hint_record(node, log, *applied + HINT_NEAR, end_serial, engine_prefetch_place);
+        engine_receive(node->engine, &command);
+    }
+}
+
+static void serve_accept(struct node *node, struct connection *connection, ns_t now_ns) {
+    int slot = engine_accept(node->engine);
+    connection->slot = slot;
+    if (slot >= 0)
+        node->slots[slot] = connection;
+    else
+        connection_close(connection, TO_MASTER, now_ns);
+}
+
+static void serve_closed(struct node *node, struct connection *connection, ns_t now_ns) {
+    enum direction end = own_end(node, connection);
+    connection_close(connection, end, now_ns);
+    if (end == TO_REPLICA)
+        node->upstream = NULL;
+    else
+        node->slots[connection->slot] = NULL;
+    engine_closed(node->engine, end == TO_REPLICA ? PEER_MASTER : connection->slot);
+}
+
+static void serve_peer(struct node *node, const struct inbox_item *item, ns_t now_ns) {
+    struct connection *connection = item->peer;
+    switch ((enum inbox_kind)item->kind) {
+    case INBOX_CONNECTED:
+        engine_connected(node->engine);
+        break;
+    case INBOX_ACCEPT:
+        serve_accept(node, connection, now_ns);
+        break;
+    case INBOX_MESSAGE:
+        engine_message(node->engine, peer_of(node, connection), item->message);
+        break;
+    case INBOX_SEGMENT:
+        serve_segment(node, connection, item->end_serial);
+        break;
+    case INBOX_CLOSED:
+        serve_closed(node, connection, now_ns);
+        break;
+    case INBOX_REQUEST:
+    case INBOX_PIPE:
+        ASSERT(false); /* no connection's */
+        break;
+    }
+}
+
+static void serve_pipe(struct node *node, const struct inbox_item *item, ns_t now_ns) {
+    struct child *child = &node->child;
+    if (!child->snapshot || item->child != child->number) return;
+    uint64_t bytes = child_portion_bytes(child);
+    bool last = child_read(child, now_ns);
+    engine_pipe(node->engine, bytes, last);
+}
+
+void replication_serve(struct node *node, struct inbox_item *item, ns_t now_ns) {
+    if (item->kind == INBOX_PIPE) {
+        serve_pipe(node, item, now_ns);
+        return;
+    }
+    if (!item->peer->ends[own_end(node, item->peer)].hung_up)
+        serve_peer(node, item, now_ns);
+    else if (item->kind == INBOX_MESSAGE)
+        message_release(item->message);
+    if (item->kind == INBOX_MESSAGE) free(item->message);
+    connection_drop(item->peer);
+}
+
+/* ---- the stream ---- */
 
 /* Whole records, up to a segment's size, at least one. */
-static void feed_send_segment(struct feed *feed, ns_t now_ns) {
-    const struct stream_log *log = feed->master->log;
+static void send_segment(struct connection *connection, struct node *master, ns_t now_ns) {
+    struct feed *feed = &connection->feed;
     uint64_t bytes = 0;
-    while (feed->sent_serial < feed->master->fed_serial) {
-        const struct stream_record *record = stream_log_at(log, feed->sent_serial);
+    while (feed->sent_serial < master->fed_serial) {
+        const struct stream_record *record = stream_log_at(master->log, feed->sent_serial);
         if (bytes > 0 && bytes + record->resp_bytes > SEGMENT_BYTES_MAX) break;
         bytes += record->resp_bytes;
         feed->sent_offset = record->end_offset;
         feed->sent_serial++;
     }
-    link_send(&feed->link, now_ns, feed->sent_serial, bytes, feed->sent_offset);
-    engine_replica_written(feed->master->engine, feed->slot, feed->sent_offset);
+    connection_send_stream(connection, feed->sent_serial, bytes, feed->sent_offset, now_ns);
+    engine_replica_written(master->engine, connection->slot, feed->sent_offset);
 }
 
-void feed_pump(struct feed *feed, ns_t now_ns) {
-    while (feed->sent_serial < feed->master->fed_serial && link_room_bytes(&feed->link) > 0)
-        feed_send_segment(feed, now_ns);
-    feed_schedule(feed, now_ns);
+static bool is_lost_to(const struct connection *connection, enum direction end) {
+    return connection->broken || connection->ends[end].hung_up;
 }
 
-void feed_on_segment(struct feed *feed, ns_t now_ns, uint64_t schedule) {
-    struct segment segment;
+static void pump_stream(struct connection *connection, ns_t now_ns) {
+    struct node *master = connection->ends[TO_MASTER].node;
+    struct feed *feed = &connection->feed;
+    if (!feed->started || master->frozen || is_lost_to(connection, TO_MASTER)) return;
+    while (feed->sent_serial < master->fed_serial && connection_has_room(connection, TO_REPLICA))
+        send_segment(connection, master, now_ns);
+    connection_pump(connection, TO_REPLICA, now_ns);
+}
+
+/* ---- a snapshot's file ---- */
+
+/* A socket that is broken takes what nobody will read. */
+static bool pipe_may_be_read(const struct node *node) {
+    for (int slot = 0; slot < REPLICAS_MAX; slot++) {
+        const struct connection *connection = node->slots[slot];
+        if (!connection || !connection->syncs || connection->broken) continue;
+        if (!connection_has_room(connection, TO_REPLICA)) return false;
+    }
+    return true;
+}
+
+static void await_pipe(struct node *node, ns_t now_ns) {
+    struct child *child = &node->child;
+    if (!child->snapshot || !child->begun || child->under_way || !pipe_may_be_read(node)) return;
+    child->under_way = true;
+    event_queue_push(node->env->queue, child->ready_ns > now_ns ? child->ready_ns : now_ns,
+                     WORLD_PIPE, node->index, child->number);
+}
+
+void replication_on_pipe(struct node *node, ns_t now_ns, uint64_t child) {
+    struct inbox_item item = {.arrival_ns = now_ns, .kind = INBOX_PIPE, .child = child};
+    if (!node->child.snapshot || node->child.number != child) return;
+    inbox_push(&node->inbox, &item);
+    node_notice(node, now_ns);
+}
+
+static void tell_taken(struct connection *connection) {
+    struct node *master = connection->ends[TO_MASTER].node;
+    if (connection->slot < 0 || master->slots[connection->slot] != connection) return;
+    if (connection->channels[TO_REPLICA].sync_waiting == 0)
+        engine_pipe_taken(master->engine, connection->slot);
+}
+
+/* ---- what leaves at a turn's end ---- */
+
+static void send_out(const struct outgoing *out, ns_t now_ns) {
+    struct connection *connection = out->connection;
+    switch ((enum outgoing_kind)out->kind) {
+    case OUT_DIAL:
+        connection_dial(connection, now_ns);
+        break;
+    case OUT_SEND:
+        connection_send(connection, out->own_end == TO_REPLICA ? TO_MASTER : TO_REPLICA,
+                        &out->message, now_ns);
+        if (out->message.kind == REPL_RDB) tell_taken(connection);
+        break;
+    case OUT_STREAM:
+        connection->feed.started = true;
+        break;
+    case OUT_HANG_UP:
+        connection_close(connection, out->own_end, now_ns);
+        break;
+    }
+}
+
+static void keep_least(uint64_t *serial, uint64_t other) {
+    if (other < *serial) *serial = other;
+}
+
+/* What a replica has not applied is kept while it may come to that, and for its age. */
+static bool needs_log(const struct connection *connection, const struct node *master) {
+    return connection && connection->ends[TO_MASTER].node == master && connection->feed.kept &&
+           !connection->ends[TO_REPLICA].hung_up;
+}
+
+static void trim_log(struct node *node) {
+    uint64_t end = stream_log_end(node->log), serial = node->fed_serial;
+    const struct connections *table = node->env->connections;
+    if (end - stream_log_begin(node->log) < node->log_limit) return;
+    struct engine_stats stats = engine_stats(node->engine);
+    if (stats.backlog_active)
+        keep_least(&serial, stream_log_find(node->log, stats.backlog_first_offset - 1));
+    for (uint32_t i = 0; i < table->count; i++)
+        if (needs_log(table->items[i], node))
+            keep_least(&serial, table->items[i]->feed.applied_serial);
+    stream_log_trim(node->log, serial);
+    node->log_limit = 2 * (end - stream_log_begin(node->log)) + LOG_LIMIT_MIN;
+}
+
+void replication_flush(struct node *node, ns_t now_ns) {
+    for (uint32_t i = 0; i < node->outgoing_count; i++) {
+        send_out(&node->outgoing[i], now_ns);
+        connection_drop(node->outgoing[i].connection);
+    }
+    node->outgoing_count = 0;
+    for (int slot = 0; slot < REPLICAS_MAX; slot++)
+        if (node->slots[slot]) pump_stream(node->slots[slot], now_ns);
+    if (node->child.snapshot && !node->child.begun) child_begin(&node->child, now_ns);
+    await_pipe(node, now_ns);
+    trim_log(node);
+}
+
+/* ---- what a connection delivers ---- */
+
+static struct repl_message *copy_message(const struct repl_message *message) {
+    struct repl_message *copy = malloc(sizeof *copy);
+    ASSERT(copy);
+    *copy = *message;
+    return copy;
+}
+
+static void push_item(struct connection *connection, enum direction direction,
+                      struct inbox_item *item) {
+    item->peer = connection;
+    connection_hold(connection);
+    inbox_push(&connection->ends[direction].node->inbox, item);
+}
+
+static void push_payload(struct connection *connection, enum direction direction,
+                         const struct payload *payload, ns_t now_ns) {
+    struct inbox_item item = {.arrival_ns = now_ns, .kind = INBOX_CLOSED};
+    switch ((enum payload_kind)payload->kind) {
+    case PAYLOAD_SYN_ACK:
+        item.kind = INBOX_CONNECTED;
+        break;
+    case PAYLOAD_CONFIRM:
+        item.kind = INBOX_ACCEPT;
+        break;
+    case PAYLOAD_MESSAGE:
+        item.kind = INBOX_MESSAGE;
+        item.message = copy_message(&payload->message);
+        break;
+    case PAYLOAD_STREAM:
+        item.kind = INBOX_SEGMENT;
+        item.end_serial = connection->feed.delivered_serial = payload->end_serial;
+        break;
+    case PAYLOAD_END:
+        break;
+    case PAYLOAD_SYN:
+        ASSERT(false); /* the kernel answers it */
+        break;
+    }
+    push_item(connection, direction, &item);
+}
+
+static void deliver(struct connection *connection, enum direction direction, ns_t now_ns) {
+    struct node *node = connection->ends[direction].node;
+    struct payload payload;
     bool arrived = false;
-    if (schedule != feed->schedule) return;
-    feed->arrival_ns = NEVER;
-    while (link_deliver(&feed->link, now_ns, &segment)) {
-        struct inbox_item item = {
-            .arrival_ns = now_ns, .kind = INBOX_SEGMENT, .end_serial = segment.end_serial};
-        ASSERT(segment.end_serial > feed->delivered_serial);
-        feed->delivered_serial = segment.end_serial;
-        inbox_push(&feed->replica->inbox, &item);
-        arrived = true;
+    if (node->frozen) return;
+    connection_hold(connection);
+    for (; connection_take(connection, direction, now_ns, &payload); arrived = true)
+        push_payload(connection, direction, &payload, now_ns);
+    connection_pump(connection, direction, now_ns);
+    if (direction == TO_REPLICA) {
+        tell_taken(connection);
+        pump_stream(connection, now_ns);
+        await_pipe(connection->ends[TO_MASTER].node, now_ns);
     }
-    feed_pump(feed, now_ns);
-    if (arrived) node_notice(feed->replica, now_ns);
+    connection_drop(connection);
+    if (arrived) node_notice(node, now_ns);
 }
 
-static void feed_return_ack(struct feed *feed, ns_t now_ns, int64_t offset) {
-    if (feed->link.cut) {
-        feed->held_ack = offset;
-        return;
+void replication_on_deliver(struct connections *table, const struct event *event) {
+    enum direction direction;
+    struct connection *connection = connections_find(table, event, &direction);
+    if (connection) deliver(connection, direction, event->at_ns);
+}
+
+/* The table may grow and connections go meanwhile. */
+void replication_thaw(struct node *node, ns_t now_ns) {
+    const struct connections *table = node->env->connections;
+    for (uint32_t i = 0; i < table->count; i++)
+        for (enum direction d = 0; d < DIRECTIONS; d++)
+            if (table->items[i] && table->items[i]->ends[d].node == node)
+                deliver(table->items[i], d, now_ns);
+}
+
+/* ---- what the network does ---- */
+
+void replication_reset(struct node *node, ns_t now_ns) {
+    struct connection *connection = node->upstream;
+    if (!connection || connection->broken) return;
+    connection_break(connection);
+    connection_hold(connection);
+    for (enum direction d = 0; d < DIRECTIONS; d++) {
+        struct inbox_item item = {.arrival_ns = now_ns, .kind = INBOX_CLOSED};
+        if (connection->ends[d].hung_up || connection->ends[d].state == END_CLOSED) continue;
+        push_item(connection, d, &item);
+        node_notice(connection->ends[d].node, now_ns);
     }
-    event_queue_push(feed->master->env->queue, link_reverse_arrival(&feed->link, now_ns), WORLD_ACK,
-                     feed->replica->index, (uint64_t)offset);
+    connection_drop(connection);
 }
 
-void feed_acknowledge(struct feed *feed, ns_t now_ns) {
-    struct node *replica = feed->replica;
-    if (replica->ack_offset < 0) return;
-    feed_return_ack(feed, now_ns, replica->ack_offset);
-    replica->ack_offset = -1;
+static void each_over_link(struct node *node, ns_t now_ns,
+                           void (*act)(struct connection *, ns_t now_ns)) {
+    const struct connections *table = node->env->connections;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->items[i] && table->items[i]->cable == node->index) act(table->items[i], now_ns);
 }
 
-/* One that was under way when the link was cut waits as if it had been sent now. */
-void feed_on_ack(struct feed *feed, ns_t now_ns, int64_t offset) {
-    if (feed->link.cut) {
-        if (offset > feed->held_ack) feed->held_ack = offset;
-        return;
-    }
-    struct inbox_item item = {.arrival_ns = now_ns,
-                              .kind = INBOX_ACK,
-                              .engine_client = (uint32_t)feed->slot,
-                              .offset = offset};
-    inbox_push(&feed->master->inbox, &item);
-    node_notice(feed->master, now_ns);
+void replication_cut(struct node *node, ns_t now_ns) {
+    if (node->link_cut) return;
+    node->link_cut = true;
+    each_over_link(node, now_ns, connection_cut);
 }
 
-void feed_cut(struct feed *feed, ns_t now_ns) {
-    link_cut(&feed->link, now_ns);
-    feed_schedule(feed, now_ns);
+static void heal_connection(struct connection *connection, ns_t now_ns) {
+    connection_heal(connection, now_ns);
+    pump_stream(connection, now_ns);
 }
 
-void feed_heal(struct feed *feed, ns_t now_ns) {
-    link_heal(&feed->link, now_ns);
-    feed_pump(feed, now_ns);
-    if (feed->held_ack < 0) return;
-    feed_return_ack(feed, now_ns, feed->held_ack);
-    feed->held_ack = -1;
+void replication_heal(struct node *node, ns_t now_ns) {
+    if (!node->link_cut) return;
+    node->link_cut = false;
+    each_over_link(node, now_ns, heal_connection);
+}
+
+/* ---- questions ---- */
+
+static bool is_fed(const struct node *replica) {
+    return replica->upstream && replica->upstream->feed.started &&
+           replica->upstream->ends[TO_MASTER].node == replica->master;
 }
 
 /* The oldest record that is fed and not applied. One that a turn in progress has made will leave
  * later than now. */
-static ns_t feed_oldest_ns(const struct feed *feed, ns_t now_ns) {
-    const struct stream_log *log = feed->master->log;
-    uint64_t serial = feed->replica->applied_serial;
+static ns_t oldest_ns(const struct node *replica, int64_t offset, ns_t now_ns) {
+    const struct stream_log *log = replica->master->log;
+    uint64_t serial =
+        is_fed(replica) ? replica->upstream->feed.applied_serial : stream_log_find(log, offset);
     if (serial == stream_log_end(log)) return now_ns;
     ns_t fed_ns = stream_log_at(log, serial)->fed_ns;
     return fed_ns < now_ns ? fed_ns : now_ns;
 }
 
-void feed_measure(const struct feed *feed, ns_t now_ns, struct trace_row *row) {
-    int64_t offset = engine_stats(feed->master->engine).master_repl_offset;
+void replication_measure(const struct node *replica, ns_t now_ns, struct trace_row *row) {
+    int64_t offset = engine_offset(replica->master->engine);
     row->lag_bytes = offset - row->repl_offset;
-    row->lag_ms = (now_ns - feed_oldest_ns(feed, now_ns)) / NS_PER_MS;
-    row->link_queue_bytes = (int64_t)feed->link.in_flight_bytes + offset - feed->sent_offset;
+    row->lag_ms = (now_ns - oldest_ns(replica, row->repl_offset, now_ns)) / NS_PER_MS;
+    if (!replica->upstream) return;
+    row->link_queue_bytes = (int64_t)replica->upstream->channels[TO_REPLICA].link.in_flight_bytes;
+    if (is_fed(replica)) row->link_queue_bytes += offset - replica->upstream->feed.sent_offset;
 }
 
-bool feed_is_drained(const struct feed *feed) {
-    return !feed->replica->in_turn &&
-           feed->replica->applied_serial == stream_log_end(feed->master->log);
+bool replication_is_drained(const struct node *replica) {
+    return !replica->in_turn && is_fed(replica) &&
+           replica->upstream->feed.applied_serial == stream_log_end(replica->master->log);
 }
 
-void feed_check(const struct feed *feed) {
-    link_check(&feed->link);
-    ASSERT(feed->replica->applied_serial <= feed->delivered_serial);
-    ASSERT(feed->delivered_serial <= feed->sent_serial);
-    ASSERT(feed->sent_serial <= feed->master->fed_serial);
-    ASSERT(feed->master->fed_serial <= stream_log_end(feed->master->log));
-    ASSERT(stream_log_begin(feed->master->log) <= feed->replica->applied_serial);
-    ASSERT(feed->sent_offset <= engine_stats(feed->master->engine).master_repl_offset);
+/* ---- the end, and the walker ---- */
+
+void replication_release(struct node *node) {
+    for (uint64_t i = 0; i < inbox_count(&node->inbox); i++) {
+        struct inbox_item *item = inbox_at(&node->inbox, i);
+        if (item->kind != INBOX_MESSAGE || i < node->served) continue;
+        message_release(item->message);
+        free(item->message);
+    }
+    for (uint32_t i = 0; i < node->outgoing_count; i++)
+        if (node->outgoing[i].kind == OUT_SEND) message_release(&node->outgoing[i].message);
+    free(node->outgoing);
+    child_end(&node->child);
+}
+
+void replication_check(const struct node *node) {
+    for (int slot = 0; slot < REPLICAS_MAX; slot++) {
+        const struct connection *connection = node->slots[slot];
+        if (!connection) continue;
+        ASSERT(connection->ends[TO_MASTER].node == node && connection->slot == slot);
+        if (!connection->feed.started) continue;
+        ASSERT(connection->feed.sent_serial <= node->fed_serial);
+        ASSERT(stream_log_begin(node->log) <= connection->feed.applied_serial);
+        ASSERT(connection->feed.sent_offset <= engine_offset(node->engine));
+    }
+    ASSERT(node->fed_serial <= stream_log_end(node->log));
+    ASSERT(!node->upstream || node->upstream->ends[TO_REPLICA].node == node);
 }

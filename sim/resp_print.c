@@ -207,7 +207,11 @@ static void append_item(struct resp_buffer *buffer, const struct reply *reply,
         append_error(buffer, item, texts);
         break;
     case REPLY_UNKNOWN_COMMAND:
-        append_unknown_command(buffer, reply->request, names, texts);
+        if (reply->request)
+            append_unknown_command(buffer, reply->request, names, texts);
+        else
+            append_text(buffer,
+                        "-ERR unknown command\r\n"); /* it had to wait: its words are gone */
         break;
     case REPLY_INTEGER:
         append_header(buffer, ':', item->integer);

@@ -11,6 +11,7 @@ enum { RECORDS_INITIAL = 64, ARGS_INITIAL = 256 };
 struct stream_log {
     struct stream_record *records;
     uint64_t record_size, record_begin, record_end;
+    uint64_t history_begin; /* the first record of the present history; it may be gone */
     struct arg *args;
     uint64_t arg_size, arg_begin, arg_end;
 };
@@ -99,6 +100,21 @@ const struct stream_record *stream_log_at(const struct stream_log *log, uint64_t
     return record_at(log, serial);
 }
 
+void stream_log_begin_history(struct stream_log *log) { log->history_begin = log->record_end; }
+
+uint64_t stream_log_find(const struct stream_log *log, int64_t offset) {
+    uint64_t low = log->record_begin, high = log->record_end;
+    if (low < log->history_begin) low = log->history_begin;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (record_at(log, middle)->end_offset > offset)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 void stream_log_stamp(struct stream_log *log, uint64_t serial, ns_t fed_ns) {
     ASSERT(serial >= log->record_begin);
     for (; serial < log->record_end; serial++) record_at(log, serial)->fed_ns = fed_ns;
@@ -125,7 +141,7 @@ void stream_log_trim(struct stream_log *log, uint64_t serial) {
 }
 
 void stream_log_check(const struct stream_log *log) {
-    ASSERT(log->record_begin <= log->record_end);
+    ASSERT(log->record_begin <= log->record_end && log->history_begin <= log->record_end);
     ASSERT(log->record_end - log->record_begin <= log->record_size);
     ASSERT(log->arg_end - log->arg_begin <= log->arg_size);
     uint64_t arg = log->arg_begin;
@@ -138,6 +154,7 @@ void stream_log_check(const struct stream_log *log) {
         if (serial == log->record_begin) continue;
         const struct stream_record *before = record_at(log, serial - 1);
         ASSERT(before->fed_ns <= record->fed_ns);
-        ASSERT(before->end_offset + (int64_t)record->resp_bytes <= record->end_offset);
+        ASSERT(serial <= log->history_begin ||
+               before->end_offset + (int64_t)record->resp_bytes <= record->end_offset);
     }
 }

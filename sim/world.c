@@ -13,7 +13,7 @@ static void world_write_row(struct world *world, struct node *node, ns_t now_ns)
                             .role = node->master ? "replica" : "master"};
     node_settle_busy(node, now_ns);
     observer_take_row(&node->observer, node->engine, now_ns, node_wall_ms(node, now_ns), &row);
-    if (node->master) feed_measure(&world->feeds[node->index], now_ns, &row);
+    if (node->master) replication_measure(node, now_ns, &row);
     if (!world->output.row(world->output.context, &row)) world->output_failed = true;
 }
 
@@ -24,15 +24,16 @@ static bool world_writes_rows_at_cron(const struct world *world) {
 /* What leaves at a turn's end. */
 
 static void world_answer_timed(struct world *world, const struct node *node,
-                               const struct inbox_item *item, size_t text_start, ns_t now_ns) {
+                               const struct inbox_item *item, ns_t now_ns) {
     if (!world->output.event_reply || world->draining) return;
     if (!world->output.event_reply(world->output.context, item->subject, now_ns,
-                                   node->text.bytes + text_start, item->text_end - text_start))
+                                   node->text.bytes + item->text_start,
+                                   item->text_end - item->text_start))
         world->output_failed = true;
 }
 
 static void world_answer(struct world *world, struct node *node, const struct inbox_item *item,
-                         size_t text_start, ns_t now_ns) {
+                         ns_t now_ns) {
     observer_count_reply(&node->observer, (now_ns - item->arrival_ns) / NS_PER_US, item->nil,
                          item->hidden, item->error);
     switch ((enum request_source)item->source) {
@@ -43,19 +44,18 @@ static void world_answer(struct world *world, struct node *node, const struct in
         loader_answer(&world->loaders[item->subject], item, now_ns);
         break;
     case SOURCE_TIMED:
-        world_answer_timed(world, node, item, text_start, now_ns);
+        world_answer_timed(world, node, item, now_ns);
         break;
     }
 }
 
 static void world_answer_all(struct world *world, struct node *node, ns_t now_ns) {
-    size_t text_start = 0;
     for (uint64_t i = 0; i < node->served; i++) {
         const struct inbox_item *item = inbox_at(&node->inbox, i);
-        if (item->kind != INBOX_REQUEST) continue;
-        world_answer(world, node, item, text_start, now_ns);
-        text_start = item->text_end;
+        if (item->kind == INBOX_REQUEST && !item->waits) world_answer(world, node, item, now_ns);
     }
+    for (uint32_t i = 0; i < node->late_count; i++)
+        world_answer(world, node, &node->late[i], now_ns);
 }
 
 static void world_tell_stream(struct world *world, const struct node *master, uint64_t serial,
@@ -68,29 +68,12 @@ static void world_tell_stream(struct world *world, const struct node *master, ui
     }
 }
 
-/* Records are kept until every replica has applied them: their age is its lag. */
-static void world_trim_log(struct world *world, struct node *master) {
-    uint64_t serial = master->fed_serial;
-    for (uint32_t i = 0; i < world->scenario->server_count; i++) {
-        const struct node *node = &world->nodes[i];
-        if (node->master == master && node->applied_serial < serial) serial = node->applied_serial;
-    }
-    stream_log_trim(master->log, serial);
-}
-
-static void world_flush_master(struct world *world, struct node *master, ns_t now_ns) {
-    uint64_t serial = master->fed_serial;
-    master->fed_serial = stream_log_end(master->log);
-    if (serial == master->fed_serial) return;
-    world_tell_stream(world, master, serial, now_ns);
-    for (uint32_t i = 0; i < world->scenario->server_count; i++)
-        if (world->nodes[i].master == master) feed_pump(&world->feeds[i], now_ns);
-    world_trim_log(world, master);
-}
-
-static void world_flush_replica(struct world *world, struct node *replica, ns_t now_ns) {
-    feed_acknowledge(&world->feeds[replica->index], now_ns);
-    world_trim_log(world, replica->master);
+/* What a replica hands on its master has told already. */
+static void world_flush(struct world *world, struct node *node, ns_t now_ns) {
+    uint64_t serial = node->fed_serial;
+    node->fed_serial = stream_log_end(node->log);
+    if (!node->master) world_tell_stream(world, node, serial, now_ns);
+    replication_flush(node, now_ns);
 }
 
 /* Handlers, one a kind of event. */
@@ -103,13 +86,11 @@ static void world_count_work(struct world *world, const struct node *node, ns_t 
 
 static void world_on_turn_end(struct world *world, const struct event *event) {
     struct node *node = &world->nodes[event->subject];
+    if (event->argument != node->turn_end_event) return;
     world_count_work(world, node, event->at_ns);
     world_answer_all(world, node, event->at_ns);
     node_end_turn(node, event->at_ns);
-    if (node->master)
-        world_flush_replica(world, node, event->at_ns);
-    else
-        world_flush_master(world, node, event->at_ns);
+    world_flush(world, node, event->at_ns);
     if (node->cron_ran && world_writes_rows_at_cron(world))
         world_write_row(world, node, event->at_ns);
     node_poll(node, event->at_ns);
@@ -123,12 +104,12 @@ static void world_on_wake(struct world *world, const struct event *event) {
     node_on_wake(&world->nodes[event->subject], event->at_ns, event->argument);
 }
 
-static void world_on_segment(struct world *world, const struct event *event) {
-    feed_on_segment(&world->feeds[event->subject], event->at_ns, event->argument);
+static void world_on_deliver(struct world *world, const struct event *event) {
+    replication_on_deliver(&world->connections, event);
 }
 
-static void world_on_ack(struct world *world, const struct event *event) {
-    feed_on_ack(&world->feeds[event->subject], event->at_ns, (int64_t)event->argument);
+static void world_on_pipe(struct world *world, const struct event *event) {
+    replication_on_pipe(&world->nodes[event->subject], event->at_ns, event->argument);
 }
 
 static void world_on_arrival(struct world *world, const struct event *event) {
@@ -146,25 +127,28 @@ static void world_on_load(struct world *world, const struct event *event) {
 
 static void world_on_timed(struct world *world, const struct event *event) {
     struct timed *timed = &world->timed[event->subject];
-    struct feed *feed = &world->feeds[timed->config->server];
     if (world->draining) return;
     switch (timed->config->kind) {
     case EVENT_COMMAND:
         timed_send(timed, event->at_ns);
         break;
     case EVENT_CUT:
-        feed_cut(feed, event->at_ns);
+        replication_cut(timed->server, event->at_ns);
         break;
     case EVENT_HEAL:
-        feed_heal(feed, event->at_ns);
+        replication_heal(timed->server, event->at_ns);
         break;
     case EVENT_CLOCK_STEP:
         clock_step(&timed->server->clock, timed->config->step_us);
         break;
     case EVENT_RESET:
+        replication_reset(timed->server, event->at_ns);
+        break;
     case EVENT_FREEZE:
+        node_freeze(timed->server, event->at_ns);
+        break;
     case EVENT_THAW:
-        ASSERT(false); /* no scenario can say these yet */
+        node_thaw(timed->server, event->at_ns);
         break;
     }
 }

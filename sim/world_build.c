@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "complain.h"
 #include "world_state.h"
@@ -34,10 +35,15 @@ static struct world *world_create_empty(const struct scenario *scenario,
                                    .names = world->names,
                                    .texts = scenario->texts,
                                    .root = &world->root,
+                                   .server_count = scenario->server_count,
+                                   .connections = &world->connections,
                                    .start_wall_us = scenario->start_wall_us,
                                    .keep_replies = output->event_reply != NULL};
     world->nodes = world_array(scenario->server_count, sizeof *world->nodes);
-    world->feeds = world_array(scenario->server_count, sizeof *world->feeds);
+    world->server_names = world_array(scenario->server_count, sizeof *world->server_names);
+    world->env.nodes = world->nodes;
+    world->env.server_names = world->server_names;
+    connections_init(&world->connections, &world->queue, &world->root);
     world->populations = world_array(scenario->population_count, sizeof *world->populations);
     world->loaders = world_array(scenario->population_count, sizeof *world->loaders);
     world->clients = world_array(scenario->client_count, sizeof *world->clients);
@@ -45,16 +51,28 @@ static struct world *world_create_empty(const struct scenario *scenario,
     return world;
 }
 
+static void world_name_servers(struct world *world) {
+    const struct scenario *scenario = world->scenario;
+    for (uint32_t i = 0; i < scenario->server_count; i++) {
+        const char *name = scenario->servers[i].name;
+        world->server_names[i] = texts_intern(scenario->texts, name, strlen(name));
+    }
+}
+
+/* Its master first: from there on a replica's history is its master's. */
+static void world_attach(struct world *world, uint32_t server) {
+    int master = world->scenario->servers[server].master;
+    if (master < 0 || world->nodes[server].master) return;
+    world_attach(world, (uint32_t)master);
+    replication_stand(&world->nodes[server], &world->nodes[master], 0);
+}
+
 static void world_add_servers(struct world *world) {
     const struct scenario *scenario = world->scenario;
+    world_name_servers(world);
     for (uint32_t i = 0; i < scenario->server_count; i++)
         node_init(&world->nodes[i], &world->env, &scenario->servers[i], i);
-    for (uint32_t i = 0; i < scenario->server_count; i++) {
-        if (!world_is_replica(world, i)) continue;
-        uint32_t master = (uint32_t)scenario->servers[i].master;
-        ASSERT(!world_is_replica(world, master)); /* refused by the loader */
-        feed_init(&world->feeds[i], &world->nodes[master], &world->nodes[i], 0);
-    }
+    for (uint32_t i = 0; i < scenario->server_count; i++) world_attach(world, i);
 }
 
 static void world_add_note(struct world *world, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -85,6 +103,12 @@ static void world_note_past(struct world *world, const struct population *popula
                    population->config->name, past, population->count);
 }
 
+/* Does it hold what that one holds, over however many masters? */
+static bool world_follows(const struct world *world, const struct node *node, uint32_t server) {
+    while (node && node != &world->nodes[server]) node = node->master;
+    return node != NULL;
+}
+
 /* The owner of a population and its replicas; the caller frees the list. */
 static struct node **world_holders(struct world *world, const struct population *population,
                                    uint32_t *count) {
@@ -92,9 +116,7 @@ static struct node **world_holders(struct world *world, const struct population 
     *count = 0;
     for (uint32_t i = 0; i < world->scenario->server_count; i++) {
         struct node *node = &world->nodes[i];
-        bool is_owner = i == population->config->server;
-        bool follows = node->master == &world->nodes[population->config->server];
-        if (is_owner || follows) nodes[(*count)++] = node;
+        if (world_follows(world, node, population->config->server)) nodes[(*count)++] = node;
     }
     return nodes;
 }
@@ -206,9 +228,9 @@ void world_destroy(struct world *world) {
     for (uint32_t i = 0; i < world->populations_ready; i++)
         population_release(&world->populations[i]);
     for (uint32_t i = 0; i < scenario->server_count; i++) {
-        if (world_is_replica(world, i)) feed_release(&world->feeds[i]);
         node_release(&world->nodes[i]);
     }
+    connections_release(&world->connections);
     for (uint32_t i = 0; i < world->note_count; i++) free(world->notes[i]);
     event_queue_release(&world->queue);
     names_destroy(world->names);
@@ -217,7 +239,7 @@ void world_destroy(struct world *world) {
     free(world->clients);
     free(world->loaders);
     free(world->populations);
-    free(world->feeds);
+    free(world->server_names);
     free(world->nodes);
     free(world);
 }

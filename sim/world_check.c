@@ -5,7 +5,8 @@ static void world_begin_drain(struct world *world) {
     for (uint32_t i = 0; i < world->scenario->server_count; i++) {
         struct node *node = &world->nodes[i];
         node_command(node, world->now_ns, "DEBUG SET-ACTIVE-EXPIRE 0");
-        if (node->master && world->feeds[i].link.cut) feed_heal(&world->feeds[i], world->now_ns);
+        replication_heal(node, world->now_ns);
+        node_thaw(node, world->now_ns);
     }
 }
 
@@ -14,7 +15,7 @@ static bool world_is_drained(const struct world *world) {
     for (uint32_t i = 0; i < world->scenario->server_count; i++) {
         const struct node *node = &world->nodes[i];
         if (node->in_turn || inbox_count(&node->inbox)) return false;
-        if (node->master && !feed_is_drained(&world->feeds[i])) return false;
+        if (node->master && !replication_is_drained(node)) return false;
     }
     return true;
 }
@@ -44,7 +45,8 @@ void world_check(struct world *world) {
         engine_check(node->engine);
         observer_check(&node->observer, node->engine, node_wall_ms(node, world->now_ns));
         inbox_check(&node->inbox);
-        if (node->log) stream_log_check(node->log);
-        if (node->master) feed_check(&world->feeds[i]);
+        stream_log_check(node->log);
+        replication_check(node);
     }
+    connections_check(&world->connections);
 }

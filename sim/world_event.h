@@ -5,11 +5,11 @@
 
 /* X(enumerator, handler in world.c) */
 #define WORLD_EVENT_LIST(X)                                                                        \
-    X(TURN_END, turn_end) /* a node's turn is over */                                              \
+    X(TURN_END, turn_end) /* a node's turn is over; which */                                       \
     X(CRON_DUE, cron_due) /* a node's timer is due */                                              \
     X(WAKE, wake)         /* a node's poll times out; the turn after which it slept */             \
-    X(SEGMENT, segment)   /* a replica's link delivers; which schedule of that link */             \
-    X(ACK, ack)           /* a replica's acknowledgement reaches its master; the offset */         \
+    X(DELIVER, deliver)   /* a connection delivers: index and direction; which schedule of it */   \
+    X(PIPE, pipe)         /* a node's child has written a portion; which child */                  \
     X(ARRIVAL, arrival)   /* the next request of an open-loop client */                            \
     X(SEND, send)         /* a closed-loop client's next request; the connection */                \
     X(LOAD, load)         /* a population's next key is written */                                 \

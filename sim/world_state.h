@@ -18,8 +18,9 @@ struct world {
     struct rng root;
     struct names *names;
     struct node_env env;
-    struct node *nodes;             /* by server */
-    struct feed *feeds;             /* by server; only replicas' are used */
+    struct node *nodes;    /* by server */
+    text_id *server_names; /* by server, as commands give them */
+    struct connections connections;
     struct population *populations; /* by population, as are loaders */
     struct loader *loaders;         /* only those of populations that are not preloaded */
     struct client *clients;

@@ -19,7 +19,7 @@ static void push_numbered(struct inbox *inbox, uint64_t number, uint16_t argc) {
         struct arg *argv = inbox_reserve(inbox, argc);
         for (uint16_t i = 0; i < argc; i++) argv[i] = arg_number((int64_t)(number + i));
     } else {
-        item.kind = INBOX_ACK;
+        item.kind = INBOX_PIPE;
     }
     inbox_push(inbox, &item);
 }

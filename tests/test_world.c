@@ -85,6 +85,7 @@ static struct bench *bench_create(uint32_t servers, ns_t duration_ns) {
         bench->servers[i].engine.is_replica = i > 0;
         bench->servers[i].link =
             (struct link_config){.latency_ns = MS, .socket_buffer_bytes = 1 << 20};
+        bench->servers[i].link_up = bench->servers[i].link;
     }
     bench->scenario = (struct scenario){.seed = test_seed(),
                                         .start_wall_us = START_US,
