@@ -238,10 +238,13 @@ static void keep_least(uint64_t *serial, uint64_t other) {
     if (other < *serial) *serial = other;
 }
 
-/* What a replica has not applied is kept while it may come to that, and for its age. */
-static bool needs_log(const struct connection *connection, const struct node *master) {
-    return connection && connection->ends[TO_MASTER].node == master && connection->feed.kept &&
-           !connection->ends[TO_REPLICA].hung_up;
+/* What a replica has not applied is kept while it may come to that, and for its age; what has yet
+ * to be sent, until the master knows that nobody listens. UINT64_MAX: nothing is. */
+static uint64_t kept_serial(const struct connection *connection, const struct node *master) {
+    if (!connection || connection->ends[TO_MASTER].node != master || !connection->feed.kept)
+        return UINT64_MAX;
+    if (!connection->ends[TO_REPLICA].hung_up) return connection->feed.applied_serial;
+    return connection->ends[TO_MASTER].hung_up ? UINT64_MAX : connection->feed.sent_serial;
 }
 
 static void trim_log(struct node *node) {
@@ -252,8 +255,7 @@ static void trim_log(struct node *node) {
     if (stats.backlog_active)
         keep_least(&serial, stream_log_find(node->log, stats.backlog_first_offset - 1));
     for (uint32_t i = 0; i < table->count; i++)
-        if (needs_log(table->items[i], node))
-            keep_least(&serial, table->items[i]->feed.applied_serial);
+        keep_least(&serial, kept_serial(table->items[i], node));
     stream_log_trim(node->log, serial);
     node->log_limit = 2 * (end - stream_log_begin(node->log)) + LOG_LIMIT_MIN;
 }
@@ -415,7 +417,7 @@ void replication_measure(const struct node *replica, ns_t now_ns, struct trace_r
 }
 
 bool replication_is_drained(const struct node *replica) {
-    return !replica->in_turn && is_fed(replica) &&
+    return !replica->in_turn && is_fed(replica) && !is_lost_to(replica->upstream, TO_MASTER) &&
            replica->upstream->feed.applied_serial == stream_log_end(replica->master->log);
 }
 
@@ -441,7 +443,7 @@ void replication_check(const struct node *node) {
         ASSERT(connection->ends[TO_MASTER].node == node && connection->slot == slot);
         if (!connection->feed.started) continue;
         ASSERT(connection->feed.sent_serial <= node->fed_serial);
-        ASSERT(stream_log_begin(node->log) <= connection->feed.applied_serial);
+        ASSERT(stream_log_begin(node->log) <= kept_serial(connection, node));
         ASSERT(connection->feed.sent_offset <= engine_offset(node->engine));
     }
     ASSERT(node->fed_serial <= stream_log_end(node->log));

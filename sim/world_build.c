@@ -210,8 +210,14 @@ static bool world_add_timed(struct world *world, struct scenario_error *error) {
 /* Populations come first: their names have consecutive ids, which a command's key must not take. */
 struct world *world_create(const struct scenario *scenario, const struct world_output *output,
                            struct scenario_error *error) {
-    struct world *world = world_create_empty(scenario, output);
     error->message[0] = '\0';
+    if (scenario->failover.present) {
+        snprintf(error->message, sizeof error->message,
+                 "failover: not simulated yet; leave the block out and say REPLICAOF NO ONE and "
+                 "REPLICAOF SERVER PORT as events");
+        return NULL;
+    }
+    struct world *world = world_create_empty(scenario, output);
     world_add_servers(world);
     if (world_init_populations(world, error) && world_place_populations(world)) {
         world_add_clients(world);

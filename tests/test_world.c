@@ -489,6 +489,38 @@ START_TEST(replica_hides_what_its_memory_still_holds) {
 }
 END_TEST
 
+/* SET leaves at 5 ms and is there at 6; so is REPLCONF GETACK, whose answer is back at 7. */
+START_TEST(a_command_that_waits_is_answered_when_it_need_wait_no_more) {
+    struct bench *bench = bench_create(2, 50 * MS);
+    bench_add_keys(bench, 10, 0);
+    bench_add_command(bench, 5 * MS, 0, "SET key:000001 x");
+    bench_add_command(bench, 5 * MS, 0, "WAIT 1 0");
+    bench_add_command(bench, 6 * MS, 0, "PING");
+    bench_run(bench);
+    ck_assert_str_eq(bench->replies[1].text, ":1\r\n");
+    ck_assert_int_eq(bench->replies[1].at_ns, 7 * MS);
+    ck_assert_str_eq(bench->replies[2].text, "+PONG\r\n");
+    ck_assert_int_eq(bench->replies[2].at_ns, 7 * MS); /* same connection: it waits behind it */
+    ck_assert_uint_eq(world_request_us(bench->world, 0)->count, 3);
+    bench_destroy(bench);
+}
+END_TEST
+
+START_TEST(a_frozen_server_answers_when_it_is_thawed) {
+    struct bench *bench = bench_create(1, 90 * MS);
+    bench->prices.ps[COST_COMMAND] = 10000 * PS_PER_US; /* 10 ms */
+    bench_add_command(bench, 5 * MS, 0, "PING");
+    bench_add_event(bench, 8 * MS, EVENT_FREEZE, 0, NULL);
+    bench_add_command(bench, 20 * MS, 0, "PING");
+    bench_add_event(bench, 40 * MS, EVENT_THAW, 0, NULL);
+    bench_run(bench);
+    ck_assert_int_eq(bench->replies[0].at_ns, 47 * MS); /* 3 of its 10 ms were done */
+    ck_assert_int_eq(bench->replies[2].at_ns, 57 * MS);
+    ck_assert_int_eq(world_request_us(bench->world, 0)->max, 42000);
+    bench_destroy(bench);
+}
+END_TEST
+
 /* The key is in database 0, alive; the connection looks for it in 3. */
 START_TEST(key_of_another_database_is_not_hidden) {
     struct bench *bench = bench_create(2, 1000 * MS);
@@ -637,6 +669,8 @@ int main(void) {
     tcase_add_test(replication, stream_leaves_when_its_turn_ends);
     tcase_add_test(replication, lag_grows_behind_a_cut_and_ends_after_it);
     tcase_add_test(replication, replica_hides_what_its_memory_still_holds);
+    tcase_add_test(replication, a_command_that_waits_is_answered_when_it_need_wait_no_more);
+    tcase_add_test(replication, a_frozen_server_answers_when_it_is_thawed);
     tcase_add_test(replication, key_of_another_database_is_not_hidden);
     tcase_add_test(output, event_that_does_not_parse_is_refused);
     tcase_add_test(output, failing_output_stops_the_run);
