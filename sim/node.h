@@ -77,11 +77,13 @@ struct node {
     const struct command *get;
 
     /* replication */
-    struct stream_log *log;      /* what it feeds, or hands on as a replica */
-    uint64_t fed_serial;         /* records below this have left its engine, at a turn's end */
-    uint64_t log_limit;          /* records at which the log is trimmed next */
-    struct node *master;         /* whom it follows now; NULL: it is a master */
-    struct connection *upstream; /* to its master, until one of both hangs up */
+    struct stream_log *log; /* what it feeds, or hands on as a replica */
+    uint64_t fed_serial;    /* records below this have left its engine, at a turn's end */
+    uint64_t log_limit;     /* records at which the log is trimmed next */
+    struct node *master;    /* whom it follows now; NULL: it is a master */
+    ns_t behind_since_ns; /* of a replica: its oldest unapplied record left then, as of the last row
+                           */
+    struct connection *upstream;            /* to its master, until one of both hangs up */
     struct connection *slots[REPLICAS_MAX]; /* of its replicas, as the engine numbers them */
     struct child child;
     struct outgoing *outgoing;

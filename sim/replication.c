@@ -396,18 +396,20 @@ static bool is_fed(const struct node *replica) {
            replica->upstream->ends[TO_MASTER].node == replica->master;
 }
 
-/* The oldest record that is fed and not applied. One that a turn in progress has made will leave
- * later than now. */
-static ns_t oldest_ns(const struct node *replica, int64_t offset, ns_t now_ns) {
+/* When the oldest record left that is fed and not applied. One that a turn in progress has made
+ * will leave later than now. One that the master no longer keeps left when a row last knew. */
+static ns_t oldest_ns(struct node *replica, int64_t offset, ns_t now_ns) {
     const struct stream_log *log = replica->master->log;
     uint64_t serial =
         is_fed(replica) ? replica->upstream->feed.applied_serial : stream_log_find(log, offset);
-    if (serial == stream_log_end(log)) return now_ns;
-    ns_t fed_ns = stream_log_at(log, serial)->fed_ns;
-    return fed_ns < now_ns ? fed_ns : now_ns;
+    if (serial == stream_log_end(log)) return replica->behind_since_ns = now_ns;
+    const struct stream_record *record = stream_log_at(log, serial);
+    bool is_next = record->end_offset - (int64_t)record->resp_bytes <= offset;
+    if (is_next) replica->behind_since_ns = record->fed_ns < now_ns ? record->fed_ns : now_ns;
+    return replica->behind_since_ns;
 }
 
-void replication_measure(const struct node *replica, ns_t now_ns, struct trace_row *row) {
+void replication_measure(struct node *replica, ns_t now_ns, struct trace_row *row) {
     int64_t offset = engine_offset(replica->master->engine);
     row->lag_bytes = offset - row->repl_offset;
     row->lag_ms = (now_ns - oldest_ns(replica, row->repl_offset, now_ns)) / NS_PER_MS;

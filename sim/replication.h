@@ -40,7 +40,7 @@ void replication_heal(struct node *, ns_t now_ns);
 void replication_thaw(struct node *, ns_t now_ns);
 
 /* Fills in a replica's lag. */
-void replication_measure(const struct node *replica, ns_t now_ns, struct trace_row *);
+void replication_measure(struct node *replica, ns_t now_ns, struct trace_row *);
 
 /* Has the replica applied all that its master fed? */
 bool replication_is_drained(const struct node *replica);
