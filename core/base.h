@@ -14,12 +14,14 @@ typedef int64_t ns_t; /* nanoseconds */
 typedef int64_t us_t; /* microseconds */
 typedef int64_t ms_t; /* milliseconds */
 
-#define NS_PER_US INT64_C(1000)
-#define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S  INT64_C(1000000000)
-#define US_PER_MS INT64_C(1000)
-#define PS_PER_NS UINT64_C(1000)
-#define PS_PER_US UINT64_C(1000000)
+#define NS_PER_US     INT64_C(1000)
+#define NS_PER_MS     INT64_C(1000000)
+#define NS_PER_S      INT64_C(1000000000)
+#define US_PER_MS     INT64_C(1000)
+#define PS_PER_NS     UINT64_C(1000)
+#define PS_PER_US     UINT64_C(1000000)
+#define BYTES_PER_KIB UINT64_C(1024)
+#define BYTES_PER_MIB (UINT64_C(1) << 20)
 
 /* One moment as one server sees it: mono_ns never jumps, wall_us (since 1970) may be offset, drift
  * or be stepped. */
@@ -40,6 +42,12 @@ static inline int64_t floor_div(int64_t a, int64_t b) {
     int64_t q = a / b;
     return q - (a % b != 0 && a < 0);
 }
+
+/* a / b, rounded up. a + b stays below 2^64. */
+static inline uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+/* The largest n with 2^n <= x; x > 0. */
+static inline uint32_t log2_floor(uint64_t x) { return 63 - (uint32_t)__builtin_clzll(x); }
 
 /* Sums that wrap as they do in the server's build: two deadlines near the end of int64 are enough.
  */

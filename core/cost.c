@@ -67,15 +67,9 @@ const struct price_table *price_table_find(const char *name) {
     return NULL;
 }
 
-static uint8_t exponent_of(uint64_t buckets) {
-    uint8_t exponent = 0;
-    while (buckets > 1) buckets /= 2, exponent++;
-    return exponent;
-}
-
 /* Sums of prices stay far from 2^64: a price is at most 10^12 ps (sim's profiles), a difference of
  * exponents at most 63. */
-static uint64_t price_between(const struct price_table *prices, int op, uint8_t exponent) {
+static uint64_t price_between(const struct price_table *prices, int op, uint32_t exponent) {
     uint64_t few = prices->few_exponent, many = prices->many_exponent;
     if (exponent <= few) return prices->ps[op];
     if (exponent >= many) return prices->many_ps[op];
@@ -86,7 +80,7 @@ static uint64_t price_between(const struct price_table *prices, int op, uint8_t 
 const struct price_table *price_table_at_size(const struct price_table *prices, uint64_t buckets,
                                               struct price_table *between) {
     if (prices->few_exponent >= prices->many_exponent) return prices;
-    uint8_t exponent = exponent_of(buckets);
+    uint32_t exponent = buckets > 0 ? log2_floor(buckets) : 0;
     *between = *prices;
     for (int op = 0; op < COST_COUNT; op++) between->ps[op] = price_between(prices, op, exponent);
     return between;

@@ -25,7 +25,7 @@ static const enum memory_class entry_class[] = {MEMORY_MAIN_ENTRIES, MEMORY_EXPI
 
 static int8_t exponent_for(uint64_t wanted) {
     if (wanted <= DICT_SIZE_INITIAL) return 2;
-    int exponent = 64 - __builtin_clzll(wanted - 1);
+    uint32_t exponent = log2_floor(wanted - 1) + 1;
     ASSERT(exponent <= DICT_EXPONENT_MAX);
     return (int8_t)exponent;
 }

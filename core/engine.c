@@ -193,7 +193,7 @@ static void charge_replica_writes(struct engine *engine) {
     for (int i = 0; i < REPLICAS_MAX; i++) {
         if (!repl_is_streaming(&engine->replicas[i])) continue;
         cpu_charge(&engine->cpu, COST_REPLICA_WRITE, 1);
-        cpu_charge(&engine->cpu, COST_REPLICA_KIB, (uint64_t)(fed + 1023) / 1024);
+        cpu_charge(&engine->cpu, COST_REPLICA_KIB, ceil_div((uint64_t)fed, BYTES_PER_KIB));
     }
 }
 

@@ -47,7 +47,7 @@ const struct allocator *allocator_at(size_t index);       /* or NULL past the la
 static inline uint64_t allocator_usable(const struct allocator *allocator, uint64_t bytes) {
     ASSERT(bytes > 0);
     if (bytes <= 8) return 8;
-    int doubling = 63 - __builtin_clzll(bytes - 1); /* 2^doubling < bytes <= 2^(doubling + 1) */
+    uint32_t doubling = log2_floor(bytes - 1); /* 2^doubling < bytes <= 2^(doubling + 1) */
     uint64_t spacing = UINT64_C(1) << (doubling - 2);
     if (spacing < allocator->quantum_bytes) spacing = allocator->quantum_bytes;
     return (bytes + spacing - 1) & ~(spacing - 1);

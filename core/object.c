@@ -145,20 +145,6 @@ uint64_t object_give(struct memory *memory, const struct object *o) {
     return usable;
 }
 
-uint64_t object_usable_bytes(const struct memory *memory, const struct object *o) {
-    struct allocations a = object_allocations(o);
-    uint64_t usable = 0;
-    if (a.object_bytes) usable += allocator_usable(memory->allocator, a.object_bytes);
-    if (a.string_bytes) usable += allocator_usable(memory->allocator, a.string_bytes);
-    return usable;
-}
-
-static uint32_t doublings(uint64_t bytes, uint64_t from_bytes) {
-    uint32_t count = 0;
-    for (; from_bytes * 2 <= bytes; from_bytes *= 2) count++;
-    return count;
-}
-
 uint32_t object_places(const struct allocator *allocator, const struct object *o,
                        uint64_t usable_bytes[2]) {
     struct allocations a = object_allocations(o);
@@ -168,13 +154,25 @@ uint32_t object_places(const struct allocator *allocator, const struct object *o
     return count;
 }
 
+uint64_t object_usable_bytes(const struct memory *memory, const struct object *o) {
+    uint64_t usable_bytes[2], sum = 0;
+    uint32_t count = object_places(memory->allocator, o, usable_bytes);
+    for (uint32_t i = 0; i < count; i++) sum += usable_bytes[i];
+    return sum;
+}
+
+/* From the least slab to this size. */
+static uint32_t doublings(uint64_t bytes) {
+    return bytes < SLAB_BYTES_MIN ? 0 : log2_floor(bytes / SLAB_BYTES_MIN);
+}
+
 /* Fewer and fewer of a size lie in a slab, and more and more frees give one back; beyond the slabs
  * pages are. */
 void object_charge_free(struct cpu *cpu, const struct object *o) {
     uint64_t length = object_length(o);
     if (object_allocations(o).string_bytes == 0) return;
     cpu_charge(cpu, COST_FREE_DOUBLING,
-               doublings(length < SLAB_BYTES_MAX ? length : SLAB_BYTES_MAX, SLAB_BYTES_MIN));
+               doublings(length < SLAB_BYTES_MAX ? length : SLAB_BYTES_MAX));
     if (length > SLAB_BYTES_MAX)
-        cpu_charge(cpu, COST_FREE_PAGE, (length - SLAB_BYTES_MAX + PAGE_BYTES - 1) / PAGE_BYTES);
+        cpu_charge(cpu, COST_FREE_PAGE, ceil_div(length - SLAB_BYTES_MAX, PAGE_BYTES));
 }

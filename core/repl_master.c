@@ -6,7 +6,6 @@
 #define PONG_BYTES     7             /* "+PONG" and its line end */
 #define OKS_BYTES      (2 * 5)       /* "+OK" twice */
 #define CONTINUE_BYTES (10 + 40 + 2) /* "+CONTINUE ", 40 digits, line end */
-#define KIB            1024
 #define REFUSAL        "-NOMASTERLINK Can't SYNC while not connected with my master\r\n"
 
 /* --- slots that were in sync from before the run --- */
@@ -70,7 +69,7 @@ static void start_stream(struct engine *engine, int slot) {
     engine->replicas[slot].awaits_ack = false;
     if (owed > 0) {
         cpu_charge(&engine->cpu, COST_REPLICA_WRITE, 1);
-        cpu_charge(&engine->cpu, COST_REPLICA_KIB, (uint64_t)(owed + KIB - 1) / KIB);
+        cpu_charge(&engine->cpu, COST_REPLICA_KIB, ceil_div((uint64_t)owed, BYTES_PER_KIB));
     }
     if (sink->stream_from) sink->stream_from(sink->context, slot, from);
 }

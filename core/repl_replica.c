@@ -6,7 +6,6 @@
 
 #define PING_BYTES     14
 #define REPLCONF_BYTES 108 /* listening-port and four digits (49), capa eof capa psync2 (59) */
-#define KIB            1024
 
 /* --- the connection --- */
 
@@ -145,7 +144,7 @@ static void hear_fullresync(struct engine *engine, const struct repl_message *me
 
 /* The bytes go to a file; with the last ones it is loaded. The receiver owns what they bring. */
 static void hear_rdb(struct engine *engine, const struct repl_message *message) {
-    cpu_charge(&engine->cpu, COST_SYNC_KIB, (message->wire_bytes + KIB - 1) / KIB);
+    cpu_charge(&engine->cpu, COST_SYNC_KIB, ceil_div(message->wire_bytes, BYTES_PER_KIB));
     if (message->last) repl_begin_load(engine, message->snapshot);
 }
 

@@ -4,8 +4,6 @@
  * rdbPipeReadHandler, updateSlavesWaitingBgsave; engine facts 7.6). One child at a time writes for
  * all that wait; who comes later waits for the next. */
 
-#define MIB              (INT64_C(1) << 20)
-#define KIB              1024
 #define FULLRESYNC_BYTES (12 + 40 + 1 + 2) /* "+FULLRESYNC ", id, blank, line end; offset apart */
 
 /* How many wait, and how long the one that has been silent longest. */
@@ -66,7 +64,7 @@ void repl_fork(struct engine *engine) {
         if (engine->replicas[slot].state == REPLICA_WAIT_START) promise_stream(engine, slot);
     engine->propagate.selected_db = -1;
     cpu_charge(&engine->cpu, COST_FORK_MIB,
-               (uint64_t)((engine->memory.used_bytes + MIB - 1) / MIB));
+               ceil_div((uint64_t)engine->memory.used_bytes, BYTES_PER_MIB));
     engine->host.has_child = true;
     engine->child = (struct sync_child){
         .state = CHILD_WRITES, .snapshot = snapshot, .pipe_s = repl_cached_s(engine)};
@@ -93,7 +91,7 @@ static void relay(struct engine *engine, int slot, uint64_t bytes, bool last) {
 void engine_pipe(struct engine *engine, uint64_t bytes, bool last) {
     if (engine->child.state != CHILD_WRITES) return; /* killed meanwhile */
     engine->child.pipe_s = repl_cached_s(engine);
-    cpu_charge(&engine->cpu, COST_PIPE_KIB, (bytes + KIB - 1) / KIB);
+    cpu_charge(&engine->cpu, COST_PIPE_KIB, ceil_div(bytes, BYTES_PER_KIB));
     for (int slot = 0; slot < REPLICAS_MAX; slot++)
         if (engine->replicas[slot].state == REPLICA_WAIT_END) relay(engine, slot, bytes, last);
     if (!last) return;

@@ -188,12 +188,6 @@ void calibrate_fit(const struct figure figures[FIGURES], struct fit *fit) {
     judge(figures, fit);
 }
 
-static uint8_t exponent_of(uint32_t keys) {
-    uint8_t exponent = 0;
-    while (keys > 1) keys /= 2, exponent++;
-    return exponent;
-}
-
 /* Measured with few keys alone: a value's bytes lie where they lie, however many there are. */
 static const enum cost_op few_only[] = {COST_FREE_DOUBLING, COST_FREE_PAGE};
 
@@ -203,6 +197,6 @@ void calibrate_join(struct price_table *prices, uint32_t few_keys, const struct 
     memcpy(prices->many_ps, many->ps, sizeof(prices->many_ps));
     for (size_t i = 0; i < sizeof(few_only) / sizeof(*few_only); i++)
         prices->many_ps[few_only[i]] = prices->ps[few_only[i]];
-    prices->few_exponent = exponent_of(few_keys);
-    prices->many_exponent = exponent_of(many_keys);
+    prices->few_exponent = (uint8_t)log2_floor(few_keys);
+    prices->many_exponent = (uint8_t)log2_floor(many_keys);
 }

@@ -4,16 +4,15 @@ __extension__ typedef unsigned __int128 u128;
 
 #define PORTION_BYTES (UINT64_C(16) << 10)
 #define PIPE_PORTIONS 4 /* 64 KiB, as Linux makes a pipe */
-#define KIB           1024
 
 void child_fork(struct child *child, struct snapshot *snapshot, const struct price_table *prices) {
     child_end(child);
     *child = (struct child){.snapshot = snapshot,
                             .number = child->number + 1,
                             .all_bytes = snapshot->rdb_bytes + SNAPSHOT_EOF_MARK_BYTES,
-                            .file_ps =
-                                snapshot->count * prices->ps[COST_SAVE_KEY] +
-                                (snapshot->rdb_bytes + KIB - 1) / KIB * prices->ps[COST_SAVE_KIB]};
+                            .file_ps = snapshot->count * prices->ps[COST_SAVE_KEY] +
+                                       ceil_div(snapshot->rdb_bytes, BYTES_PER_KIB) *
+                                           prices->ps[COST_SAVE_KIB]};
 }
 
 void child_end(struct child *child) {

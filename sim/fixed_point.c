@@ -116,7 +116,7 @@ static uint64_t ln_series(uint64_t d) {
 
 uint64_t fixed_ln(uint64_t x) {
     ASSERT(x > 0);
-    uint32_t exponent = 63 - (uint32_t)__builtin_clzll(x);
+    uint32_t exponent = log2_floor(x);
     uint64_t mantissa = x << (63 - exponent); /* [1, 2) in Q63 */
     uint64_t index = (mantissa >> 57) & 63;
     uint64_t base = (UINT64_C(64) + index) << 57;

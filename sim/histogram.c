@@ -8,9 +8,7 @@
 
 enum { EXACT = 64, PER_POWER = 32, PER_POWER_BITS = 5 };
 
-static uint32_t bucket_shift(uint64_t value) {
-    return 63 - (uint32_t)__builtin_clzll(value) - PER_POWER_BITS;
-}
+static uint32_t bucket_shift(uint64_t value) { return log2_floor(value) - PER_POWER_BITS; }
 
 static uint32_t bucket_of(uint64_t value) {
     if (value < EXACT) return (uint32_t)value;

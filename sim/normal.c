@@ -51,7 +51,7 @@ static const int32_t quantiles[OCTAVES * STEPS + 1] = {
  * the halving, the next four the step, counted from the rare end, and 32 more where in the step. */
 static int64_t quantile_of_tail(uint64_t tail) {
     if (tail >> (63 - OCTAVES) == 0) return quantiles[OCTAVES * STEPS];
-    uint32_t lead = 63 - (uint32_t)__builtin_clzll(tail);
+    uint32_t lead = log2_floor(tail);
     uint32_t step = (uint32_t)(tail >> (lead - 4)) & (STEPS - 1);
     uint64_t within = tail << (63 - lead) << 5 >> 32;
     uint32_t rare = (62 - lead) * STEPS + STEPS - step;

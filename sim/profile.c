@@ -123,7 +123,7 @@ static bool take_keys(struct reading *r, const json_t *root, const char *name, u
     if (keys < 1 || keys > (json_int_t)KEY_ID_MAX)
         return refuse(r, name, "%s is %" JSON_INTEGER_FORMAT "; expected 1 to %" PRIu32, name, keys,
                       KEY_ID_MAX);
-    for (*exponent = 0; keys > 1; keys /= 2) ++*exponent;
+    *exponent = (uint8_t)log2_floor((uint64_t)keys);
     return true;
 }
 
