@@ -29,6 +29,11 @@ static inline const struct arg *command_queue_argv(const struct command_queue *q
     return q->args + q->commands[i].first_arg;
 }
 
+/* The same with its command; the request lasts as long as they do. */
+static inline struct request command_queue_request(const struct command_queue *q, uint32_t i) {
+    return (struct request){q->commands[i].command, command_queue_argv(q, i), q->commands[i].argc};
+}
+
 void command_queue_clear(struct command_queue *);
 void command_queue_release(struct command_queue *);
 

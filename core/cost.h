@@ -103,12 +103,18 @@ static inline void cpu_charge(struct cpu *cpu, enum cost_op op, uint64_t count) 
     if (cpu->muted == 0) cpu->spent_ps += cpu->prices->ps[op] * count;
 }
 
+/* The wall clock now, without the reading that the server would pay for: where its own reading is
+ * no part of what is modelled. */
+static inline us_t cpu_peek_wall_us(const struct cpu *cpu) {
+    return cpu->began.wall_us + (us_t)(cpu->spent_ps / PS_PER_US);
+}
+
 /* The wall clock now, read afresh: the reading itself is charged first, as the server's loop pays
  * it. */
 static inline us_t cpu_wall_us(struct cpu *cpu) {
     cpu_charge(cpu, COST_CLOCK_READ, 1);
     cpu->clock_reads++;
-    return cpu->began.wall_us + (us_t)(cpu->spent_ps / PS_PER_US);
+    return cpu_peek_wall_us(cpu);
 }
 
 static inline ms_t cpu_wall_ms(struct cpu *cpu) { return wall_ms_of(cpu_wall_us(cpu)); }

@@ -64,11 +64,6 @@ static bool is_past(struct db *db, key_id id, ms_t *now_ms) {
     return *now_ms > deadline_ms;
 }
 
-bool db_is_expired(struct db *db, key_id id) {
-    ms_t now_ms;
-    return is_past(db, id, &now_ms);
-}
-
 /* Does a replica take this logically expired key for missing? To the master's stream all live. */
 static bool replica_hides(const struct db_host *host) {
     if (host->client == DB_CLIENT_MASTER_LINK) return false;

@@ -84,10 +84,6 @@ struct entry *db_lookup(struct db *, key_id, unsigned flags);
 /* The deadline, or -1 if the key has none or is missing. Steps: E, and M if found. */
 ms_t db_deadline_ms(struct db *, key_id);
 
-/* Is it logically expired? Strictly later than its deadline by the command's time. A key that is
- * not there is not. */
-bool db_is_expired(struct db *, key_id);
-
 /* True if logically expired; a master deletes and propagates it, a replica only hides it. */
 bool db_expire_if_needed(struct db *, key_id);
 

@@ -83,10 +83,8 @@ void pause_postpone(struct engine *engine, uint32_t client, const struct request
 static void run_queue(struct engine *engine, uint32_t client) {
     struct client *c = &engine->clients[client];
     while (c->queue_next < c->queue.count && !c->waits) {
-        const struct queued_command *q = &c->queue.commands[c->queue_next];
-        struct request request = {q->command, command_queue_argv(&c->queue, c->queue_next),
-                                  q->argc};
-        if (pause_stops(engine, q->command)) return;
+        struct request request = command_queue_request(&c->queue, c->queue_next);
+        if (pause_stops(engine, request.command)) return;
         c->queue_next++;
         command_execute_late(engine, client, &request);
         c = &engine->clients[client];

@@ -5,15 +5,12 @@ int64_t repl_cached_s(const struct engine *engine) {
 }
 
 int64_t repl_fresh_s(const struct engine *engine) {
-    const struct cpu *cpu = &engine->cpu;
-    return floor_div(cpu->began.wall_us + (us_t)(cpu->spent_ps / PS_PER_US), 1000 * US_PER_MS);
+    return floor_div(cpu_peek_wall_us(&engine->cpu), 1000 * US_PER_MS);
 }
 
 void repl_refresh_time(struct engine *engine) {
-    const struct cpu *cpu = &engine->cpu;
     if (engine->host.in_command) return;
-    engine->host.command_now_ms =
-        wall_ms_of(cpu->began.wall_us + (us_t)(cpu->spent_ps / PS_PER_US));
+    engine->host.command_now_ms = wall_ms_of(cpu_peek_wall_us(&engine->cpu));
 }
 
 bool repl_has_wire(const struct engine *engine) { return engine->env.sink->hang_up != NULL; }

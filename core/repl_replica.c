@@ -230,10 +230,9 @@ static void hand_on(struct engine *engine, uint8_t db, const struct request *req
 
 static void hand_on_held(struct engine *engine, int64_t offset) {
     for (uint32_t i = 0; i < engine->held.count; i++) {
-        const struct queued_command *q = &engine->held.commands[i];
-        struct request request = {q->command, command_queue_argv(&engine->held, i), q->argc};
+        struct request request = command_queue_request(&engine->held, i);
         uint32_t bytes = request_resp_bytes(request.argv, request.argc);
-        hand_on(engine, q->db, &request, offset += bytes, bytes);
+        hand_on(engine, engine->held.commands[i].db, &request, offset += bytes, bytes);
     }
 }
 
@@ -249,8 +248,7 @@ static void advance(struct engine *engine, int64_t end_offset) {
 static void apply_held(struct engine *engine, uint8_t db, const struct request *exec) {
     engine->host.command_now_ms = cpu_wall_ms(&engine->cpu);
     for (uint32_t i = 1; i < engine->held.count; i++) {
-        const struct queued_command *q = &engine->held.commands[i];
-        struct request request = {q->command, command_queue_argv(&engine->held, i), q->argc};
+        struct request request = command_queue_request(&engine->held, i);
         apply(engine, &request);
     }
     apply(engine, exec);
@@ -313,12 +311,12 @@ void repl_run_stalled(struct engine *engine) {
             request_resp_bytes(command_queue_argv(&engine->held, i), engine->held.commands[i].argc);
     while (engine->stalled_next < stalled->count) {
         uint32_t i = engine->stalled_next;
-        struct queued_command q = stalled->commands[i];
-        struct request request = {q.command, command_queue_argv(stalled, i), q.argc};
-        if (pause_stops(engine, q.command)) return;
+        uint8_t db = stalled->commands[i].db;
+        struct request request = command_queue_request(stalled, i);
+        if (pause_stops(engine, request.command)) return;
         uint32_t bytes = request_resp_bytes(request.argv, request.argc);
         engine->stalled_next++;
-        take(engine, q.db, &request, offset += bytes, bytes);
+        take(engine, db, &request, offset += bytes, bytes);
     }
     command_queue_clear(stalled);
     engine->stalled_next = 0;
