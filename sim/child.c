@@ -16,7 +16,7 @@ void child_fork(struct child *child, struct snapshot *snapshot, const struct pri
 }
 
 void child_end(struct child *child) {
-    if (child->snapshot) snapshot_release(child->snapshot);
+    snapshot_release(child->snapshot);
     child->snapshot = NULL;
 }
 

@@ -1,9 +1,9 @@
 #include "connection.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
 #include "snapshot.h"
 #include "world_event.h"
 
@@ -11,9 +11,7 @@
 
 enum { PAYLOADS_INITIAL = 16, CONNECTIONS_GROW = 16 };
 
-void message_release(const struct repl_message *message) {
-    if (message->snapshot) snapshot_release(message->snapshot);
-}
+void message_release(const struct repl_message *message) { snapshot_release(message->snapshot); }
 
 /* ---- the table ---- */
 
@@ -26,8 +24,7 @@ static uint32_t connections_place(struct connections *table) {
     for (uint32_t i = 0; i < table->count; i++)
         if (!table->items[i]) return i;
     uint32_t place = table->count;
-    table->items = realloc(table->items, (table->count + CONNECTIONS_GROW) * sizeof *table->items);
-    ASSERT(table->items);
+    table->items = heap_resize(table->items, table->count + CONNECTIONS_GROW, sizeof *table->items);
     memset(table->items + place, 0, CONNECTIONS_GROW * sizeof *table->items);
     table->count += CONNECTIONS_GROW;
     return place;
@@ -50,8 +47,7 @@ static struct payload *channel_at(const struct channel *channel, uint64_t serial
 static void channel_grow(struct channel *channel) {
     struct channel old = *channel;
     channel->capacity = old.capacity ? old.capacity * 2 : PAYLOADS_INITIAL;
-    channel->payloads = calloc(channel->capacity, sizeof *channel->payloads);
-    ASSERT(channel->payloads);
+    channel->payloads = heap_zero(channel->capacity, sizeof *channel->payloads);
     for (uint64_t i = old.first; i < old.end; i++) *channel_at(channel, i) = *channel_at(&old, i);
     free(old.payloads);
 }
@@ -110,8 +106,7 @@ static void channel_init(struct connection *connection, enum direction direction
 struct connection *connection_create(struct connections *table, struct node *replica,
                                      struct node *master, const struct connection_path *path,
                                      struct wire_bytes *wire) {
-    struct connection *connection = calloc(1, sizeof *connection);
-    ASSERT(connection);
+    struct connection *connection = heap_zero(1, sizeof *connection);
     connection->table = table;
     connection->index = connections_place(table);
     connection->cable = path->cable;
@@ -119,7 +114,6 @@ struct connection *connection_create(struct connections *table, struct node *rep
     connection->ends[TO_MASTER].node = master;
     connection->wire = wire;
     connection->slot = -1;
-    connection->cut = path->cut;
     for (enum direction d = 0; d < DIRECTIONS; d++) channel_init(connection, d, path);
     table->items[connection->index] = connection;
     return connection;
@@ -211,13 +205,9 @@ void connection_stand(struct connection *connection, int slot) {
     connection->slot = slot;
 }
 
-static enum direction opposite(enum direction direction) {
-    return direction == TO_MASTER ? TO_REPLICA : TO_MASTER;
-}
-
 /* Can the process at the end where `direction` begins still say something? */
 static bool connection_speaks(const struct connection *connection, enum direction direction) {
-    return !connection->broken && connection->ends[opposite(direction)].state != END_CLOSED;
+    return !connection->broken && connection->ends[direction_back(direction)].state != END_CLOSED;
 }
 
 void connection_send(struct connection *connection, enum direction direction,
@@ -237,9 +227,8 @@ bool connection_has_room(const struct connection *connection, enum direction dir
 }
 
 void connection_send_stream(struct connection *connection, uint64_t end_serial, uint64_t bytes,
-                            int64_t end_offset, ns_t now_ns) {
-    struct payload payload = {
-        .kind = PAYLOAD_STREAM, .end_serial = end_serial, .end_offset = end_offset, .bytes = bytes};
+                            ns_t now_ns) {
+    struct payload payload = {.kind = PAYLOAD_STREAM, .end_serial = end_serial, .bytes = bytes};
     ASSERT(connection_speaks(connection, TO_REPLICA) &&
            connection_has_room(connection, TO_REPLICA));
     channel_push(&connection->channels[TO_REPLICA], &payload);
@@ -251,14 +240,14 @@ void connection_send_stream(struct connection *connection, uint64_t end_serial, 
 /* Without a reference it may be over with that, and gone. */
 void connection_close(struct connection *connection, enum direction end, ns_t now_ns) {
     struct connection_end *own = &connection->ends[end];
-    const struct connection_end *other = &connection->ends[opposite(end)];
+    const struct connection_end *other = &connection->ends[direction_back(end)];
     bool was_open = own->state == END_OPEN;
     ASSERT(connection->references > 0 && own->state != END_CLOSED);
     own->state = END_CLOSED;
     own->hung_up = true;
-    channel_drop_waiting(&connection->channels[opposite(end)]);
+    channel_drop_waiting(&connection->channels[direction_back(end)]);
     if (was_open && other->state != END_CLOSED && !connection->broken)
-        connection_signal(connection, opposite(end), PAYLOAD_END, now_ns);
+        connection_signal(connection, direction_back(end), PAYLOAD_END, now_ns);
 }
 
 void connection_break(struct connection *connection) {
@@ -278,7 +267,6 @@ void connection_break(struct connection *connection) {
 /* ---- cuts ---- */
 
 void connection_cut(struct connection *connection, ns_t now_ns) {
-    connection->cut = true;
     for (enum direction d = 0; d < DIRECTIONS; d++) {
         link_cut(&connection->channels[d].link, now_ns);
         connection_schedule(connection, d, now_ns);
@@ -286,16 +274,10 @@ void connection_cut(struct connection *connection, ns_t now_ns) {
 }
 
 void connection_heal(struct connection *connection, ns_t now_ns) {
-    connection->cut = false;
     for (enum direction d = 0; d < DIRECTIONS; d++) {
         link_heal(&connection->channels[d].link, now_ns);
         connection_pump(connection, d, now_ns);
     }
-}
-
-bool connection_is_cut(const struct connection *connection, ns_t now_ns) {
-    return link_is_cut(&connection->channels[TO_REPLICA].link, now_ns) ||
-           link_is_cut(&connection->channels[TO_MASTER].link, now_ns);
 }
 
 /* ---- arriving ---- */

@@ -25,6 +25,10 @@ struct node;
 
 enum direction { TO_REPLICA, TO_MASTER, DIRECTIONS };
 
+static inline enum direction direction_back(enum direction direction) {
+    return direction == TO_MASTER ? TO_REPLICA : TO_MASTER;
+}
+
 /* What bytes on a wire are for. */
 enum wire_cause { WIRE_STREAM, WIRE_SYNC, WIRE_CONTROL, WIRE_CAUSES };
 
@@ -46,9 +50,8 @@ struct payload {
     uint8_t kind; /* enum payload_kind */
     union {
         struct repl_message message;
-        struct { /* STREAM: records below end_serial, the last of which ends at end_offset */
+        struct { /* STREAM: records below end_serial */
             uint64_t end_serial;
-            int64_t end_offset;
             uint64_t bytes;
         };
     };
@@ -96,8 +99,7 @@ struct connection {
     struct wire_bytes *wire;
     int slot;    /* at the master; -1: none yet */
     bool broken; /* by a reset: nothing is sent or heard any more but that */
-    bool cut;
-    bool syncs; /* a snapshot's file goes over it, and is not complete */
+    bool syncs;  /* a snapshot's file goes over it, and is not complete */
 };
 
 /* All connections of a run. */
@@ -135,8 +137,7 @@ void connection_stand(struct connection *, int slot);
 void connection_send(struct connection *, enum direction, const struct repl_message *, ns_t now_ns);
 
 /* A piece of the stream goes into the socket, which must have room. */
-void connection_send_stream(struct connection *, uint64_t end_serial, uint64_t bytes,
-                            int64_t end_offset, ns_t now_ns);
+void connection_send_stream(struct connection *, uint64_t end_serial, uint64_t bytes, ns_t now_ns);
 
 /* Nothing waits outside the socket in this direction, and it has room. */
 bool connection_has_room(const struct connection *, enum direction);
@@ -149,7 +150,6 @@ void connection_break(struct connection *);
 
 void connection_cut(struct connection *, ns_t now_ns);
 void connection_heal(struct connection *, ns_t now_ns);
-bool connection_is_cut(const struct connection *, ns_t now_ns); /* in any direction */
 
 /* The next payload that has arrived by now, if any; the caller takes over a message's snapshot. */
 bool connection_take(struct connection *, enum direction, ns_t now_ns, struct payload *);

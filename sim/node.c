@@ -1,11 +1,11 @@
 #include "node.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bounds.h"
 #include "command.h"
+#include "heap.h"
 #include "huge_pages.h"
 #include "replication.h"
 #include "world_event.h"
@@ -23,11 +23,7 @@ static bool node_hides(const struct node *node, const struct request *request, u
 
 static void node_keep(struct inbox_item **items, uint32_t *count, uint32_t *capacity,
                       const struct inbox_item *item) {
-    if (*count == *capacity) {
-        *capacity = *capacity ? *capacity * 2 : 16;
-        *items = realloc(*items, *capacity * sizeof **items);
-        ASSERT(*items);
-    }
+    *items = heap_grow(*items, capacity, *count, sizeof **items);
     (*items)[(*count)++] = *item;
 }
 

@@ -39,10 +39,7 @@ struct outgoing {
     uint8_t kind;                  /* enum outgoing_kind */
     uint8_t own_end;               /* enum direction: the end at which this server sits */
     struct connection *connection; /* held */
-    union {
-        struct repl_message message; /* SEND: owns its snapshot */
-        int64_t offset;              /* STREAM: the last byte that the replica has */
-    };
+    struct repl_message message;   /* of a SEND: owns its snapshot */
 };
 
 struct node {

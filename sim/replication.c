@@ -1,8 +1,6 @@
 #include "replication.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "heap.h"
 #include "world_event.h"
 
 #define SEGMENT_BYTES_MAX (UINT64_C(16) << 10) /* link.h */
@@ -161,7 +159,7 @@ static void send_segment(struct connection *connection, struct node *master, ns_
         feed->sent_offset = record->end_offset;
         feed->sent_serial++;
     }
-    connection_send_stream(connection, feed->sent_serial, bytes, feed->sent_offset, now_ns);
+    connection_send_stream(connection, feed->sent_serial, bytes, now_ns);
     engine_replica_written(master->engine, connection->slot, feed->sent_offset);
 }
 
@@ -221,8 +219,7 @@ static void send_out(const struct outgoing *out, ns_t now_ns) {
         connection_dial(connection, now_ns);
         break;
     case OUT_SEND:
-        connection_send(connection, out->own_end == TO_REPLICA ? TO_MASTER : TO_REPLICA,
-                        &out->message, now_ns);
+        connection_send(connection, direction_back(out->own_end), &out->message, now_ns);
         if (out->message.kind == REPL_RDB) tell_taken(connection);
         break;
     case OUT_STREAM:
@@ -276,8 +273,7 @@ void replication_flush(struct node *node, ns_t now_ns) {
 /* ---- what a connection delivers ---- */
 
 static struct repl_message *copy_message(const struct repl_message *message) {
-    struct repl_message *copy = malloc(sizeof *copy);
-    ASSERT(copy);
+    struct repl_message *copy = heap_zero(1, sizeof *copy);
     *copy = *message;
     return copy;
 }

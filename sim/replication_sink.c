@@ -1,5 +1,4 @@
-#include <stdlib.h>
-
+#include "heap.h"
 #include "replication.h"
 
 /* What an engine says to others during a turn. Connections are looked up at once: within one turn
@@ -9,17 +8,16 @@ static struct connection *peer_connection(const struct node *node, int peer) {
     return peer == PEER_MASTER ? node->upstream : node->slots[peer];
 }
 
+/* The end of that connection at which the server itself sits. */
+static enum direction own_end(int peer) { return peer == PEER_MASTER ? TO_REPLICA : TO_MASTER; }
+
 static struct outgoing *note(struct node *node, enum outgoing_kind kind, int peer,
                              struct connection *connection) {
-    if (node->outgoing_count == node->outgoing_capacity) {
-        node->outgoing_capacity = node->outgoing_capacity ? node->outgoing_capacity * 2 : 16;
-        node->outgoing = realloc(node->outgoing, node->outgoing_capacity * sizeof *node->outgoing);
-        ASSERT(node->outgoing);
-    }
+    node->outgoing = heap_grow(node->outgoing, &node->outgoing_capacity, node->outgoing_count,
+                               sizeof *node->outgoing);
     struct outgoing *out = &node->outgoing[node->outgoing_count++];
-    *out = (struct outgoing){.kind = (uint8_t)kind,
-                             .own_end = peer == PEER_MASTER ? TO_REPLICA : TO_MASTER,
-                             .connection = connection};
+    *out = (struct outgoing){
+        .kind = (uint8_t)kind, .own_end = (uint8_t)own_end(peer), .connection = connection};
     connection_hold(connection);
     return out;
 }
@@ -60,14 +58,14 @@ static void take_stream_from(void *context, int peer, int64_t offset) {
     struct connection *connection = peer_connection(node, peer);
     if (!connection) return;
     keep_stream(node, &connection->feed, offset);
-    note(node, OUT_STREAM, peer, connection)->offset = offset;
+    note(node, OUT_STREAM, peer, connection);
 }
 
 static void take_hang_up(void *context, int peer) {
     struct node *node = context;
     struct connection *connection = peer_connection(node, peer);
     if (!connection) return;
-    connection->ends[peer == PEER_MASTER ? TO_REPLICA : TO_MASTER].hung_up = true;
+    connection->ends[own_end(peer)].hung_up = true;
     note(node, OUT_HANG_UP, peer, connection);
     if (peer == PEER_MASTER)
         node->upstream = NULL;
