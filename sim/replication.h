@@ -1,7 +1,8 @@
 /* replication: how what an engine says to other servers reaches them, and what they say reaches it.
  * The sink's functions note what a turn says (replication_sink.c); it leaves when the turn ends, in
  * the order in which it was said, and then the stream goes as far as each replica's socket takes
- * it. What a connection delivers goes to the receiver's inbox. Every server keeps its stream in a
+ * it. What a connection delivers goes to the receiver's inbox, and is served in its next turn
+ * (replication_serve.c). Every server keeps its stream in a
  * log, as far back as its backlog reaches or a replica has yet to apply it. Invariant: of a replica
  * that is sent the stream, applied <= delivered <= sent <= fed, as serial numbers of its master's
  * log. Limits: a server that dials itself gets no answer. A frozen server's kernel answers nobody
