@@ -10,7 +10,6 @@
 #include "validate.h"
 
 #define RUNS_DEFAULT 3
-#define RUNS_MAX     32
 #define RATE_DEFAULT 10
 #define RATE_MAX     1000
 
@@ -83,7 +82,7 @@ static error_t option_take(int key, char *value, struct argp_state *state) {
         a->start = value;
         break;
     case OPTION_RUNS:
-        a->runs = number_take(value, RUNS_MAX, "--runs", state);
+        a->runs = number_take(value, VALIDATE_RUNS_MAX, "--runs", state);
         break;
     case OPTION_SAMPLES:
         a->samples = number_take(value, RATE_MAX, "--samples", state);
@@ -133,8 +132,9 @@ static void live_write(FILE *out, const struct played *p) {
 }
 
 struct outcome {
-    struct played live[RUNS_MAX], sim;
-    struct metrics live_metrics[RUNS_MAX], sim_metrics; /* of the simulations, each one's median */
+    struct played live[VALIDATE_RUNS_MAX], sim;
+    struct metrics live_metrics[VALIDATE_RUNS_MAX],
+        sim_metrics; /* of the simulations, each one's median */
     uint32_t runs;
 };
 
@@ -239,41 +239,22 @@ static enum exit_code simulate(struct validation *v, struct outcome *o, const ch
     return code;
 }
 
-static int compare_milli(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void medians_take(struct outcome *o, const struct metrics *each, uint32_t count) {
-    for (int m = 0; m < METRICS; m++) {
-        int64_t values[RUNS_MAX];
-        for (uint32_t i = 0; i < count; i++) values[i] = each[i].milli[m];
-        qsort(values, count, sizeof(*values), compare_milli);
-        o->sim_metrics.milli[m] = values[count / 2];
-    }
-}
-
 /* A live server draws another hash seed at each start, and so its last percent of keys takes now a
  * moment, now seconds, as the shrinking tables happen to be in step with the cron or not. Like is
  * compared with like: as many simulations as live runs, each of its own seed. The first one's trace
  * is written. */
 static enum exit_code simulate_all(struct validation *v, struct outcome *o, const char *folder) {
-    struct metrics *each = calloc(o->runs, sizeof(*each));
+    struct metrics each[VALIDATE_RUNS_MAX];
     enum exit_code code = simulate(v, o, folder);
-    ASSERT(each);
     metrics_of(v, &o->sim, &each[0]);
-    FILE *nowhere = fopen("/dev/null", "w");
-    for (uint32_t i = 1; code == EXIT_FINE && nowhere && i < o->runs; i++) {
+    for (uint32_t i = 1; code == EXIT_FINE && i < o->runs; i++) {
         struct played more = {0};
-        v->scenario->seed++;
-        if (!validate_simulate(v, &more, nowhere)) code = failed(v);
+        scenario_set_seed(v->scenario, v->scenario->seed + 1);
+        if (!validate_simulate(v, &more, NULL)) code = failed(v);
         metrics_of(v, &more, &each[i]);
         played_release(&more);
     }
-    if (!nowhere) code = say_failed("/dev/null");
-    if (nowhere) fclose(nowhere);
-    medians_take(o, each, o->runs);
-    free(each);
+    if (code == EXIT_FINE) o->sim_metrics = metrics_median(each, o->runs);
     return code;
 }
 
@@ -315,7 +296,7 @@ static enum exit_code validate(struct validation *v, const struct arguments *a,
         say("wrote %s", folder);
         if (!a->no_plot) code = draw(folder, v->scenario->name);
     }
-    for (uint32_t i = 0; i < RUNS_MAX; i++) played_release(&o->live[i]);
+    for (uint32_t i = 0; i < VALIDATE_RUNS_MAX; i++) played_release(&o->live[i]);
     played_release(&o->sim);
     free(o);
     return code;

@@ -236,7 +236,7 @@ static bool on_row(void *context, const struct trace_row *row) {
                                 .used_memory = row->used_memory_bytes};
         if (row->at_ns < s->v->scenario->duration_ns) played_add(s->out, &sample);
     }
-    return trace_write_row(s->trace, row);
+    return !s->trace || trace_write_row(s->trace, row);
 }
 
 static bool on_interrupted(void *context, ns_t now_ns, ns_t duration_ns, uint64_t events) {
@@ -252,7 +252,7 @@ bool validate_simulate(struct validation *v, struct played *out, FILE *trace) {
     if (v->base_bytes) v->scenario->servers[0].engine.startup_bytes = (uint64_t)v->base_bytes;
     struct world *world = world_create(v->scenario, &output, &error);
     if (!world) return validate_fail(v, "%s", error.message);
-    trace_write_header(trace);
+    if (trace) trace_write_header(trace);
     enum world_end end = world_run(world);
     uint32_t count = v->scenario->client_count;
     for (uint32_t i = 0; i < count; i++)

@@ -10,6 +10,7 @@
 #include "scenario.h"
 
 #define VALIDATE_REPLICAS_MAX 4
+#define VALIDATE_RUNS_MAX     32
 
 /* What INFO said, or would have, at a moment after the start. */
 struct sample {
@@ -57,8 +58,8 @@ bool validate_live(struct validation *, struct played *);
  * work. */
 void validate_contend(struct validation *, uint64_t wait_per_mille);
 
-/* The simulation, its rows written to `trace` too. After a live run, which knows the base memory.
- */
+/* The simulation, its rows written to `trace` too unless that is NULL. After a live run, which
+ * knows the base memory. */
 bool validate_simulate(struct validation *, struct played *, FILE *trace);
 
 void played_add(struct played *, const struct sample *);
@@ -109,6 +110,9 @@ struct metrics {
     int64_t milli[METRICS];
 };
 void metrics_of(const struct validation *, const struct played *, struct metrics *);
+
+/* Of each figure the median of 1 to VALIDATE_RUNS_MAX runs; never counts as the most. */
+struct metrics metrics_median(const struct metrics *runs, uint32_t count);
 
 /* The table for a person, and as CSV. */
 void validate_print(FILE *, const struct metrics *live, uint32_t runs, const struct metrics *sim);

@@ -6,8 +6,7 @@
 #include "talk.h"
 #include "validate.h"
 
-#define RUNS_MAX 32
-#define NEVER    INT64_C(-1000)
+#define NEVER INT64_C(-1000)
 
 static const struct metric_row {
     const char *column, *label;
@@ -75,8 +74,8 @@ static int compare(const void *a, const void *b) {
 
 /* Never sorts last. */
 static struct band band_of(const struct metrics *live, uint32_t runs, int metric) {
-    int64_t sorted[RUNS_MAX];
-    ASSERT(runs > 0 && runs <= RUNS_MAX);
+    int64_t sorted[VALIDATE_RUNS_MAX];
+    ASSERT(runs > 0 && runs <= VALIDATE_RUNS_MAX);
     for (uint32_t i = 0; i < runs; i++) {
         int64_t value = live[i].milli[metric];
         sorted[i] = value < 0 ? INT64_MAX : value;
@@ -87,6 +86,12 @@ static struct band band_of(const struct metrics *live, uint32_t runs, int metric
     if (band.median == INT64_MAX) band.median = NEVER;
     if (band.high == INT64_MAX) band.high = NEVER;
     return band;
+}
+
+struct metrics metrics_median(const struct metrics *runs, uint32_t count) {
+    struct metrics medians;
+    for (int i = 0; i < METRICS; i++) medians.milli[i] = band_of(runs, count, i).median;
+    return medians;
 }
 
 /* "inside", or how far from the median. */
@@ -148,7 +153,7 @@ struct distance validate_distance(const struct played *live, uint32_t runs,
     for (ns_t at_ns = 0; sim->count && at_ns <= sim->samples[sim->count - 1].at_ns;
          at_ns += NS_PER_S) {
         const struct sample *ours = sample_at(sim, at_ns);
-        int64_t sorted[RUNS_MAX];
+        int64_t sorted[VALIDATE_RUNS_MAX];
         uint32_t count = 0;
         for (uint32_t i = 0; i < runs; i++) {
             const struct sample *theirs = sample_at(&live[i], at_ns);
