@@ -503,6 +503,16 @@ struct engine_stats cluster_stats(const struct cluster *c, int server) {
     return engine_stats(c->servers[server].engine);
 }
 
+uint64_t cluster_digest(const struct cluster *c, int server) {
+    return engine_digest(c->servers[server].engine);
+}
+
+void cluster_assert_equal(const struct cluster *c, int a, int b) {
+    ck_assert_uint_eq(cluster_digest(c, a), cluster_digest(c, b));
+    ck_assert_int_eq(cluster_stats(c, a).master_repl_offset,
+                     cluster_stats(c, b).master_repl_offset);
+}
+
 const char *cluster_talk(struct cluster *c) {
     strcpy(c->told, c->talk);
     c->talk[0] = '\0';

@@ -109,6 +109,10 @@ void cluster_join(struct cluster *, int master, int replica);
 void cluster_follow(struct cluster *, int replica, int master);
 
 struct engine_stats cluster_stats(const struct cluster *, int server);
+uint64_t cluster_digest(const struct cluster *, int server);
+
+/* Asserts that two servers hold the same at the same offset. */
+void cluster_assert_equal(const struct cluster *, int a, int b);
 
 /* What was said since the last call. */
 const char *cluster_talk(struct cluster *);

@@ -14,12 +14,6 @@ static void start(struct cluster *c, uint32_t count, const char *generation) {
     cluster_run(c, 500);
 }
 
-static void assert_equal(const struct cluster *c, int a, int b) {
-    ck_assert_uint_eq(engine_digest(c->servers[a].engine), engine_digest(c->servers[b].engine));
-    ck_assert_int_eq(cluster_stats(c, a).master_repl_offset,
-                     cluster_stats(c, b).master_repl_offset);
-}
-
 START_TEST(promoted_replica_has_a_new_id_and_remembers_the_old_one) {
     struct cluster c;
     start(&c, 2, "redis-7.0");
@@ -54,8 +48,8 @@ START_TEST(old_master_and_sibling_go_on_partially) {
     ck_assert_uint_eq(m.sync_full, 0);
     ck_assert_uint_eq(r.replid, m.replid);
     ck_assert_uint_eq(r.replid2, old);
-    assert_equal(&c, 0, 1);
-    assert_equal(&c, 2, 1);
+    cluster_assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 2, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -90,7 +84,7 @@ START_TEST(old_master_with_writes_of_its_own_syncs_fully) {
     ck_assert_uint_eq(cluster_stats(&c, 1).sync_full, 1);
     ck_assert_uint_eq(cluster_stats(&c, 1).sync_partial_err, 1);
     ck_assert_str_eq(cluster_do(&c, 0, "GET k9"), "nil");
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -110,8 +104,8 @@ START_TEST(demoted_master_keeps_its_replicas_until_it_learns_the_new_id) {
     cluster_do(&c, 1, "SET k5 ~10");
     cluster_run(&c, 1500);
     ck_assert_int_eq(cluster_stats(&c, 2).master_link, LINK_UP); /* a chain now: 1, 0, 2 */
-    assert_equal(&c, 1, 0);
-    assert_equal(&c, 1, 2);
+    cluster_assert_equal(&c, 1, 0);
+    cluster_assert_equal(&c, 1, 2);
     cluster_stop(&c);
 }
 END_TEST
@@ -168,7 +162,7 @@ START_TEST(failover_waits_for_the_replica_and_swaps_the_roles) {
     ck_assert_str_eq(c.servers[0].reply, "-READONLY You can't write against a read only replica.");
     cluster_do(&c, 1, "SET k3 ~10");
     cluster_run(&c, 10);
-    for (int i = 0; i < 3; i++) assert_equal(&c, 1, i);
+    for (int i = 0; i < 3; i++) cluster_assert_equal(&c, 1, i);
     cluster_stop(&c);
 }
 END_TEST

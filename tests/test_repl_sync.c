@@ -9,16 +9,6 @@ static void start(struct cluster *c, uint32_t count) {
     cluster_start(c);
 }
 
-static uint64_t digest(const struct cluster *c, int server) {
-    return engine_digest(c->servers[server].engine);
-}
-
-static void assert_equal(const struct cluster *c, int a, int b) {
-    ck_assert_uint_eq(digest(c, a), digest(c, b));
-    ck_assert_int_eq(cluster_stats(c, a).master_repl_offset,
-                     cluster_stats(c, b).master_repl_offset);
-}
-
 static void set_keys(struct cluster *c, int server, int first, int count) {
     char line[64];
     for (int i = first; i < first + count; i++) {
@@ -42,11 +32,11 @@ START_TEST(handshake_and_full_sync_go_step_by_step) {
     ck_assert_uint_eq(m.sync_partial_err, 1);
     ck_assert_uint_eq(r.replid, m.replid);
     ck_assert_uint_eq(r.keys, 10);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_run(&c, 3000);
     set_keys(&c, 0, 5, 10);
     cluster_run(&c, 2);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -164,7 +154,7 @@ START_TEST(full_sync_brings_equal_data_while_writes_go_on) {
     ck_assert(was_sync);
     ck_assert_int_eq(cluster_stats(&c, 1).master_link, LINK_UP);
     cluster_run(&c, 2);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -187,8 +177,8 @@ START_TEST(child_starts_after_the_delay_and_serves_all_who_wait) {
     ck_assert_ptr_nonnull(strstr(talk, "0>1 FULLRESYNC\n0>2 FULLRESYNC\n0 forks\n"));
     cluster_run(&c, 200);
     ck_assert_int_eq(cluster_stats(&c, 2).master_link, LINK_UP);
-    assert_equal(&c, 0, 1);
-    assert_equal(&c, 0, 2);
+    cluster_assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 2);
     cluster_stop(&c);
 }
 END_TEST
@@ -222,7 +212,7 @@ START_TEST(child_that_writes_for_nobody_is_killed_and_the_next_one_starts) {
     ck_assert_str_eq(cluster_talk(&c), "1 hangs up on 0\n0's child is killed\n");
     c.pipe_bytes_per_turn = UINT64_MAX;
     cluster_follow(&c, 1, 0);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -237,29 +227,34 @@ START_TEST(link_lost_in_mid_file_leaves_the_old_data) {
     c.pipe_bytes_per_turn = 100;
     cluster_do(&c, 1, "REPLICAOF s0 1");
     cluster_run(&c, 20);
-    uint64_t before = digest(&c, 1);
+    uint64_t before = cluster_digest(&c, 1);
     struct cluster_server *r = &c.servers[1];
     engine_closed(r->engine, PEER_MASTER);
-    ck_assert_uint_eq(digest(&c, 1), before);
+    ck_assert_uint_eq(cluster_digest(&c, 1), before);
     ck_assert_int_eq(cluster_stats(&c, 1).master_link, LINK_DOWN);
     ck_assert_uint_eq(cluster_stats(&c, 1).keys, 1);
     cluster_stop(&c);
 }
 END_TEST
 
+/* Of 4,000 values of 1,000 bytes; server 1 has loaded the first part of two. */
+static void begin_a_long_load(struct cluster *c) {
+    char line[64];
+    for (int i = 0; i < 4000; i++) {
+        snprintf(line, sizeof line, "SET k%d ~1000", i);
+        cluster_do(c, 0, line);
+    }
+    cluster_do(c, 1, "REPLICAOF s0 1");
+    while (!cluster_stats(c, 1).loading) cluster_run(c, 1);
+}
+
 /* Loading takes 2 MiB a turn (facts 0.2.3): 4,000 values of 1,000 bytes make a file of 4.0 to 4.2
  * MB, so two turns. What stands between them is answered -LOADING, unless it needs no data; the
  * checks stand in 7.0's order, -READONLY before it. */
 START_TEST(loading_server_says_so) {
     struct cluster c;
-    char line[64];
     start(&c, 2);
-    for (int i = 0; i < 4000; i++) {
-        snprintf(line, sizeof line, "SET k%d ~1000", i);
-        cluster_do(&c, 0, line);
-    }
-    cluster_do(&c, 1, "REPLICAOF s0 1");
-    while (!cluster_stats(&c, 1).loading) cluster_run(&c, 1);
+    begin_a_long_load(&c);
     uint64_t half = cluster_stats(&c, 1).keys;
     ck_assert(half > 1950 && half < 2100); /* 2,097,152 / (1,000 + 6 to 12 + lengths) */
     ck_assert_str_eq(cluster_do(&c, 1, "GET k0"),
@@ -275,7 +270,7 @@ START_TEST(loading_server_says_so) {
     ck_assert_ptr_nonnull(strstr(cluster_talk(&c), "1>4 REFUSED\n"));
     cluster_run(&c, 1);
     ck_assert(!cluster_stats(&c, 1).loading);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -284,14 +279,8 @@ END_TEST
  * that came up is lost at once, and goes on from the file's offset. */
 START_TEST(link_lost_while_loading_is_noticed_after_it) {
     struct cluster c;
-    char line[64];
     start(&c, 2);
-    for (int i = 0; i < 4000; i++) {
-        snprintf(line, sizeof line, "SET k%d ~1000", i);
-        cluster_do(&c, 0, line);
-    }
-    cluster_do(&c, 1, "REPLICAOF s0 1");
-    while (!cluster_stats(&c, 1).loading) cluster_run(&c, 1);
+    begin_a_long_load(&c);
     int slot = 0;
     while (c.servers[0].slots[slot].connection == 0) slot++;
     c.servers[0].sink.hang_up(&c.servers[0], slot);
@@ -300,7 +289,7 @@ START_TEST(link_lost_while_loading_is_noticed_after_it) {
     cluster_run(&c, 3);
     ck_assert_uint_eq(cluster_stats(&c, 0).sync_partial_ok, 1);
     ck_assert_uint_eq(cluster_stats(&c, 0).sync_full, 1);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
@@ -336,8 +325,8 @@ START_TEST(chain_has_one_offset_and_one_id) {
         cluster_run(&c, 1000);
     }
     cluster_run(&c, 2);
-    assert_equal(&c, 0, 1);
-    assert_equal(&c, 0, 2);
+    cluster_assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 2);
     ck_assert_uint_eq(cluster_stats(&c, 0).replid, cluster_stats(&c, 2).replid);
     ck_assert_uint_eq(cluster_stats(&c, 1).connected_replicas, 1);
     cluster_stop(&c);
@@ -357,13 +346,13 @@ START_TEST(full_sync_of_the_middle_one_reaches_the_last) {
     cluster_follow(&c, 3, 2); /* stream database 7 by the file of a replica */
     set_keys(&c, 0, 5, 5);
     cluster_run(&c, 2);
-    assert_equal(&c, 0, 3);
+    cluster_assert_equal(&c, 0, 3);
     cluster_do(&c, 1, "REPLICAOF NO ONE");
     cluster_run(&c, 2000);
     set_keys(&c, 1, 20, 3);
     cluster_follow(&c, 1, 0); /* has more than the master: everything anew */
     cluster_run(&c, 3000);
-    for (int i = 1; i < 4; i++) assert_equal(&c, 0, i);
+    for (int i = 1; i < 4; i++) cluster_assert_equal(&c, 0, i);
     cluster_stop(&c);
 }
 END_TEST
@@ -396,7 +385,7 @@ START_TEST(multi_cut_by_a_lost_link_is_not_applied) {
     cluster_run(&c, 2);
     ck_assert_uint_eq(cluster_stats(&c, 0).sync_partial_ok, 1);
     ck_assert_uint_eq(cluster_stats(&c, 1).keys, 0);
-    assert_equal(&c, 0, 1);
+    cluster_assert_equal(&c, 0, 1);
     cluster_stop(&c);
 }
 END_TEST
