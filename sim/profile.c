@@ -17,6 +17,7 @@
 /* One reading of a file: the first thing that is wrong ends it. */
 struct reading {
     const char *path, *text;
+    const char *map; /* of prices that is being read, or NULL */
     char *message;
     size_t size;
 };
@@ -29,18 +30,27 @@ struct place {
 
 /* jansson keeps no places. A key is found by its text: the first time it stands in quotes with a
  * colon after it. */
-static struct place place_of(const char *text, const char *key) {
-    struct place place = {1, 1};
+static const char *find_key(const char *from, const char *key) {
     size_t length = strlen(key);
-    for (const char *at = text; key[0] && *at; at++) {
-        if (*at == '"' && strncmp(at + 1, key, length) == 0 && at[length + 1] == '"') {
-            const char *after = at + length + 2;
-            if (after[strspn(after, " \t\r\n")] == ':') return place;
-        }
+    for (const char *at = from; key[0] && *at; at++) {
+        if (*at != '"' || strncmp(at + 1, key, length) != 0 || at[length + 1] != '"') continue;
+        const char *after = at + length + 2;
+        if (after[strspn(after, " \t\r\n")] == ':') return at;
+    }
+    return NULL;
+}
+
+/* In the map that is being read, where one is: the maps of few and of many keys have the same keys
+ * in them. */
+static struct place place_of(const struct reading *r, const char *key) {
+    const char *from = r->map ? find_key(r->text, r->map) : NULL;
+    const char *found = find_key(from ? from : r->text, key);
+    struct place place = {1, 1};
+    for (const char *at = r->text; found && at < found; at++) {
         place.column++;
         if (*at == '\n') place = (struct place){place.line + 1, 1};
     }
-    return (struct place){1, 1};
+    return place;
 }
 
 static bool refuse(struct reading *r, const char *key, const char *format, ...) PRINTF_LIKE(3, 4);
@@ -51,7 +61,7 @@ static bool refuse(struct reading *r, const char *key, const char *format, ...) 
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    struct place place = place_of(r->text, key);
+    struct place place = place_of(r, key);
     snprintf(r->message, r->size, "%s:%d:%d: %s", r->path, place.line, place.column, text);
     return false;
 }
@@ -88,8 +98,8 @@ static bool take_price(struct reading *r, const json_t *prices, int op, uint64_t
     const char *name = cost_names[op];
     const json_t *value = json_object_get(prices, name);
     if (!value)
-        return refuse(r, "prices_ps", "no price for '%s' (%s); `lapse calibrate` writes them all",
-                      name, cost_helps[op]);
+        return refuse(r, r->map, "no price for '%s' (%s); `lapse calibrate` writes them all", name,
+                      cost_helps[op]);
     if (!json_is_integer(value))
         return refuse(r, name, "%s is %s; expected a whole number of picoseconds", name,
                       json_is_real(value) ? "a broken number" : kind_of(value));
@@ -101,15 +111,19 @@ static bool take_price(struct reading *r, const json_t *prices, int op, uint64_t
     return true;
 }
 
-static bool take_prices(struct reading *r, json_t *prices, uint64_t ps[COST_COUNT]) {
+static bool take_prices(struct reading *r, const json_t *root, const char *map,
+                        uint64_t ps[COST_COUNT]) {
+    json_t *prices = json_object_get(root, map);
     const char *known[COST_COUNT + 1] = {0};
     for (int i = 0; i < COST_COUNT; i++) known[i] = cost_names[i];
     if (!json_is_object(prices))
-        return refuse(r, "prices_ps", "prices_ps is %s; expected a map of operations and prices",
+        return refuse(r, map, "%s is %s; expected a map of operations and prices", map,
                       prices ? kind_of(prices) : "missing");
+    r->map = map;
     if (!check_keys(r, prices, "operation", known)) return false;
     for (int i = 0; i < COST_COUNT; i++)
         if (!take_price(r, prices, i, &ps[i])) return false;
+    r->map = NULL;
     return true;
 }
 
@@ -128,15 +142,15 @@ static bool take_keys(struct reading *r, const json_t *root, const char *name, u
 }
 
 /* Prices for many keys may stand beside those for few. */
-static bool take_many(struct reading *r, json_t *root, struct price_table *table) {
-    json_t *many = json_object_get(root, "many_prices_ps");
-    if (!many && !json_object_get(root, "many_keys")) return true;
+static bool take_many(struct reading *r, const json_t *root, struct price_table *table) {
+    if (!json_object_get(root, "many_prices_ps") && !json_object_get(root, "many_keys"))
+        return true;
     if (!take_keys(r, root, "few_keys", &table->few_exponent) ||
         !take_keys(r, root, "many_keys", &table->many_exponent))
         return false;
     if (table->few_exponent >= table->many_exponent)
         return refuse(r, "many_keys", "many_keys is not twice few_keys or more");
-    return take_prices(r, many, table->many_ps);
+    return take_prices(r, root, "many_prices_ps", table->many_ps);
 }
 
 /* What only people read has any shape. */
@@ -147,8 +161,7 @@ static bool take_root(struct reading *r, json_t *root, struct price_table *table
         NULL};
     if (!json_is_object(root))
         return refuse(r, "", "the file is %s; expected a map with prices_ps", kind_of(root));
-    return check_keys(r, root, "key", known) &&
-           take_prices(r, json_object_get(root, "prices_ps"), table->ps) &&
+    return check_keys(r, root, "key", known) && take_prices(r, root, "prices_ps", table->ps) &&
            take_many(r, root, table);
 }
 
@@ -164,7 +177,7 @@ bool profile_parse(struct profile *p, const char *name, const char *json, size_t
                  error.column > 0 ? error.column : 1, error.text);
         return false;
     }
-    struct reading reading = {path, json, message, size};
+    struct reading reading = {.path = path, .text = json, .message = message, .size = size};
     bool fine = take_root(&reading, root, &p->prices);
     json_decref(root);
     return fine;

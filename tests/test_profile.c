@@ -26,9 +26,19 @@ static char *sample(void) {
     return profile_print("box", &prices, &origin);
 }
 
-/* The sample with `was` replaced by `now`. */
-static char *edited(const char *was, const char *now) {
-    char *text = sample(), *at = strstr(text, was);
+/* The same with prices for many keys, each twice that for few. */
+static char *sample_of_two(void) {
+    struct price_table prices = *price_table_find("default");
+    struct profile_origin origin = {.cpu = "a CPU",
+                                    .many_spread_per_mille = (uint32_t[COST_COUNT]){0}};
+    for (int i = 0; i < COST_COUNT; i++) prices.many_ps[i] = 2 * prices.ps[i];
+    prices.few_exponent = 17, prices.many_exponent = 20;
+    return profile_print("box", &prices, &origin);
+}
+
+/* A sample with `was` replaced by `now`; frees it. */
+static char *edited(char *text, const char *was, const char *now) {
+    char *at = strstr(text, was);
     ck_assert_msg(at != NULL, "%s", was);
     size_t size = strlen(text) + strlen(now) + 1;
     char *made = malloc(size);
@@ -69,9 +79,52 @@ static const char *const mistakes[][3] = {
     {"\"prices_ps\": {", "\"prices_ps\": 4, \"spread_percent\": {", "box.json:"},
 };
 
+static const char *const mistakes_of_two[][3] = {
+    {"\"few_keys\": 131072,", "", "box.json:1:1: few_keys is missing; expected a number of keys"},
+    {"131072", "0", "few_keys is 0; expected 1 to 4294967294"},
+    {"131072", "\"x\"", "few_keys is a text; expected a number of keys"},
+    {"1048576", "131072", "many_keys is not twice few_keys or more"},
+    {"\"many_prices_ps\"", "\"profile_\"", "unknown key 'profile_'"},
+    {"\"lookup\": 700000", "\"lookup\": 0.5", "lookup is a broken number; expected a whole number"},
+    {"    \"lookup\": 700000,\n", "", "no price for 'lookup' (finding a key"},
+};
+
+/* What is wrong with the prices for many keys is told there, not where those for few stand. */
+START_TEST(mistakes_in_the_second_map_have_a_place_in_it) {
+    char *json = edited(sample_of_two(), "\"lookup\": 700000", "\"lookup\": -1"), place[64];
+    int line = 1;
+    for (const char *at = json; at < strstr(json, "\"lookup\": -1"); at++) line += *at == '\n';
+    snprintf(place, sizeof place, "box.json:%d:5: lookup is -1;", line);
+    ck_assert(!parse(json));
+    ck_assert_msg(strstr(message, place) != NULL, "%s\n  wants %s", message, place);
+    free(json);
+    profile_release(&profile);
+    for (size_t i = 0; i < sizeof mistakes_of_two / sizeof *mistakes_of_two; i++) {
+        json = edited(sample_of_two(), mistakes_of_two[i][0], mistakes_of_two[i][1]);
+        ck_assert_msg(!parse(json), "%s", mistakes_of_two[i][2]);
+        ck_assert_msg(strstr(message, mistakes_of_two[i][2]) != NULL, "%s\n  wants %s", message,
+                      mistakes_of_two[i][2]);
+        free(json);
+        profile_release(&profile);
+    }
+}
+END_TEST
+
+START_TEST(two_prices_are_read_back) {
+    char *json = sample_of_two();
+    ck_assert_msg(parse(json), "%s", message);
+    ck_assert_uint_eq(profile.prices.few_exponent, 17);
+    ck_assert_uint_eq(profile.prices.many_exponent, 20);
+    for (int i = 0; i < COST_COUNT; i++)
+        ck_assert_uint_eq(profile.prices.many_ps[i], 2 * profile.prices.ps[i]);
+    free(json);
+    profile_release(&profile);
+}
+END_TEST
+
 START_TEST(mistakes_have_a_place) {
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++) {
-        char *json = edited(mistakes[i][0], mistakes[i][1]);
+        char *json = edited(sample(), mistakes[i][0], mistakes[i][1]);
         ck_assert_msg(!parse(json), "%s", json);
         ck_assert_msg(strstr(message, mistakes[i][2]) != NULL, "%s\n  wants %s", message,
                       mistakes[i][2]);
@@ -106,7 +159,7 @@ START_TEST(a_scenario_names_a_file_beside_it) {
     char folder[] = "/tmp/lapse-profile-XXXXXX", path[64];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/box.json", folder);
-    char *json = edited("350000", "123");
+    char *json = edited(sample(), "350000", "123");
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs(json, file);
@@ -128,6 +181,8 @@ int main(void) {
     TCase *tc = tcase_create("profile");
     tcase_add_test(tc, what_is_written_is_read_back);
     tcase_add_test(tc, mistakes_have_a_place);
+    tcase_add_test(tc, mistakes_in_the_second_map_have_a_place_in_it);
+    tcase_add_test(tc, two_prices_are_read_back);
     tcase_add_test(tc, what_is_no_profile_is_refused);
     tcase_add_test(tc, a_scenario_names_a_file_beside_it);
     suite_add_tcase(suite, tc);
